@@ -1,9 +1,10 @@
-// Anchor, listed points, search. All numbers of GPUs share one cluster graph.
-//
 // A prediction runs in this order. Calibrate: scale the model to the user's measurement, or to runs in a
 // store of evidence, if there are any. Points: simulate each number of GPUs that was asked for. Search: find
 // the numbers of GPUs at which more GPUs stop paying. Intervals: one response for each point. Answer: the
 // verdict, which is derived from the finished points and from nothing else.
+//
+// All numbers of GPUs share one cluster graph and one device model, so their points differ only by what the
+// number changes. Each number is simulated once by PointPredictor, whichever phase asks first.
 #include "sim/analysis/predict.hpp"
 
 #include <algorithm>
@@ -30,6 +31,7 @@ namespace foretrain {
 
 namespace {
 
+/// Runs the phases of one prediction.
 class Predictor {
  public:
   Predictor(const Scenario& scenario, const Progress& progress, const PredictOptions& options)
@@ -48,9 +50,11 @@ class Predictor {
       if (points_.simulator().model().is_strategy && p.unlike.empty())
         p.ledger = ledger_of(p, scenario_, points_.step(gpus).memory);
     }
+    // Warnings need all points, because neighbours with the same shortage share one sentence.
     warn_all(prediction);
     prediction.cannot_run = std::ranges::none_of(prediction.points, &PredictionPoint::fits);
     if (!prediction.points.empty()) prediction.mixing = what_mixing_costs(points_, prediction.points.back());
+    // A training that fits nowhere has no speedups, intervals or crossover, but still a verdict.
     if (!prediction.cannot_run) add_answers(prediction);
     add_answer(prediction);
     if (progress_) progress_(1);
@@ -58,7 +62,7 @@ class Predictor {
   }
 
  private:
-  /// The one answer, and how sure it is.
+  /// Derives the verdict from the finished points, with the measured runs and limits that support it.
   void add_answer(Prediction& prediction) {
     Decisions ignored;
     prediction.answer = answer_of(points_, prediction, point(1, ignored));
@@ -75,7 +79,8 @@ class Predictor {
       answer.extrapolated = extrapolations(scenario_, answer.rows);
   }
 
-  /// Intervals, the crossover, and what was asked besides.
+  /// Adds intervals, the crossover and the optional parts. An interval passes three stages: the uncertain
+  /// inputs give it, measured runs narrow it, and settings without a model widen it.
   void add_answers(Prediction& prediction) {
     Intervals& intervals = intervals_.emplace(intervals_of(points_, calibration_));
     for (std::size_t i = 0; i < prediction.points.size(); ++i) {
@@ -95,7 +100,9 @@ class Predictor {
     if (options_.break_even) prediction.break_even = break_even(prediction.crossover);
   }
 
-  /// From here on steps are what measured runs of this training, or of trainings like it, say of them.
+  /// Calibrates to measured runs. From here on, steps are what measured runs of this training, or of
+  /// trainings like it, make of them. Where evidence calibrates the model, a second predictor keeps the
+  /// uncalibrated one.
   void calibrate(Prediction& prediction) {
     EvidenceUse use = options_.evidence;
     use.suggests_runs = options_.sensitivity;
@@ -108,6 +115,7 @@ class Predictor {
     simulated_->set_correction({});
   }
 
+  /// Returns the simulated step of one number with the interval of the inputs alone.
   static RawPoint raw_point(int gpus, PointPredictor& points, Intervals& intervals) {
     PredictionPoint p;
     p.gpus = gpus, p.step_s = p.epoch_s = p.total_s = points.step(gpus).step_s;
@@ -115,13 +123,15 @@ class Predictor {
     return {gpus, p.step_s, p.interval};
   }
 
-  /// What the field of residuals is about: one GPU, or what the model is calibrated to, with its interval.
+  /// Returns the number that the field of residuals refers to: one GPU, or the number that the model is
+  /// calibrated to. It is computed once.
   const RawPoint& reference(Intervals& intervals, const AppliedEvidence& evidence) {
     if (!reference_) reference_ = raw_point(std::max(1, evidence.calibrated_on), points_, intervals);
     return *reference_;
   }
 
-  /// Keeps what was simulated, and makes the point's intervals those around its corrected step.
+  /// Keeps the simulated point as raw evidence and centres the point's intervals on its corrected step. The
+  /// interval is divided by the correction first, because the field describes simulated steps.
   void narrow(PredictionPoint& p, Intervals& intervals, AppliedEvidence& evidence) {
     const double raw_s = points_.step(p.gpus).step_s, scale = raw_s / p.step_s;
     const RawPoint raw{
@@ -137,7 +147,7 @@ class Predictor {
     p.speedup_range = known_speedup(evidence, p).value_or(p.speedup_range);
   }
 
-  /// By what settings do that are not modelled.
+  /// Widens the interval by the factors of stated settings that no model covers.
   void widen(PredictionPoint& p) const {
     if (scenario_.unmodelled.empty()) return;
     Interval wider = p.interval;
@@ -150,7 +160,7 @@ class Predictor {
     return std::ranges::all_of(prediction.points, &PredictionPoint::fits);
   }
 
-  /// What was asked, as it was understood.
+  /// Returns a prediction with the question as it was understood, and no results yet.
   Prediction heading() const {
     Prediction prediction;
     prediction.scenario = scenario_.name;
@@ -172,7 +182,7 @@ class Predictor {
     return prediction;
   }
 
-  /// The device model is the one that repeats the measured step.
+  /// Records the calibration among the decisions, with warnings about implausible factors.
   void note_anchor(const Anchored& anchored, Prediction& prediction) const {
     const Anchor& anchor = *calibration_.anchor;
     prediction.decisions.add("anchor", scaling_text(anchored),
@@ -187,7 +197,7 @@ class Predictor {
     for (std::string& doubt : warnings_about(anchored)) prediction.warnings.push_back(std::move(doubt));
   }
 
-  /// Speedup is over one GPU of this very model, measured or not.
+  /// Adds speedup and efficiency, which count from one GPU of the same model, calibrated or not.
   PredictionPoint point(int gpus, Decisions& decisions) {
     PredictionPoint p = points_.point(gpus, decisions);
     p.speedup = p.samples_per_s / points_.throughput(1).samples_per_s;
@@ -195,13 +205,15 @@ class Predictor {
     return p;
   }
 
+  /// Answers the inverse questions for the stated number of GPUs, or for the one where more stop paying.
   BreakEven break_even(const Crossover& crossover) const {
     const int gpus = *options_.break_even > 0 ? *options_.break_even : where_it_stops_paying(crossover);
     check_break_even(scenario_, gpus);
     return find_break_even(scenario_, points_.device(), gpus);
   }
 
-  /// The first number that is slower than one GPU or than fewer GPUs, or brings nothing, or else the largest.
+  /// Returns the first number that is slower than one GPU, slower than fewer GPUs, or without gain; else the
+  /// largest number searched.
   int where_it_stops_paying(const Crossover& c) const {
     for (const std::optional<int>& answer :
          {first_of_ranges(c.slower_than_one_gpu), first_of_ranges(c.slower_than_fewer), c.no_gain_from})
@@ -209,6 +221,7 @@ class Predictor {
     return most_gpus_;
   }
 
+  /// Adds warnings about memory, empty epochs, tensor parallelism across nodes, and the baseline of speedups.
   void warn_all(Prediction& prediction) {
     std::vector<std::string>& warnings = prediction.warnings;
     std::vector<MemoryShortage> shortages;
@@ -236,21 +249,22 @@ class Predictor {
           fmt::format("{} are over one GPU, on which this does not fit into memory", kBaselineWarning));
   }
 
+  /// The scenario and the options belong to the caller of predict() and outlive this object.
   const Scenario& scenario_;
   const Progress& progress_;
   const PredictOptions& options_;
   int most_gpus_;
   PointPredictor points_;
   MeasuredCalibration calibration_;
-  std::optional<PointPredictor> simulated_;  ///< where evidence calibrates the model: without that
+  /// The uncalibrated predictor, where evidence calibrates the model.
+  std::optional<PointPredictor> simulated_;
   std::optional<RawPoint> reference_;
   std::optional<Intervals> intervals_;
 };
 
 }  // namespace
 
-/// The largest listed number: where there is most to see. With the device model that the scenario's anchor
-/// makes.
+/// The largest listed number shows most communication, so it is the one that is recorded.
 StepRecording recording_of(const Scenario& scenario, RecordingSize size) {
   const int gpus = scenario.gpus.back();
   const StepSimulator simulator(scenario, std::max(gpus, scenario.anchor ? scenario.anchor->gpus : 1));
@@ -265,6 +279,7 @@ std::vector<RecordedRank> record_steps(const Scenario& scenario, RecordingSize s
   return recording_of(scenario, size).ranks;
 }
 
+/// A stated number is checked before any simulation, so that a mistake costs no time.
 Prediction predict(const Scenario& scenario, const Progress& progress, const PredictOptions& options) {
   if (options.break_even.value_or(0) != 0) check_break_even(scenario, *options.break_even);
   return Predictor(scenario, progress, options).predict();

@@ -1,4 +1,6 @@
-// question → opened scenario → analysis → the texts that predict writes, in one piece of JSON.
+// Answers one question of the page that `foretrain serve` shows. The question is JSON, and so is the answer.
+// It takes the path of `foretrain predict`: question, opened scenario, analysis, and then every text that the
+// page shows, packed into one JSON object. Wrong input is answered with its diagnostics, not thrown.
 #include "sim/app/answer.hpp"
 
 #include <algorithm>
@@ -32,12 +34,15 @@ namespace foretrain {
 
 namespace {
 
+/// Returns one list of the catalog, such as all GPUs, with names and summaries.
 WorkshopCatalog listed(const std::string& kind) {
   WorkshopCatalog catalog{kind, {}};
   for (const ListedEntry& entry : list_entries(kind)) catalog.items.push_back({entry.name, entry.summary});
   return catalog;
 }
 
+/// Returns all clusters, each with its number of GPUs, GPUs per node and GPU type, which the page's forms
+/// need.
 WorkshopCatalog listed_clusters() {
   WorkshopCatalog catalog = listed("clusters");
   for (WorkshopCatalog::Item& item : catalog.items) {
@@ -49,6 +54,7 @@ WorkshopCatalog listed_clusters() {
   return catalog;
 }
 
+/// Returns all strategies with the names of the options that each of them accepts.
 WorkshopCatalog listed_strategies() {
   WorkshopCatalog catalog = listed("strategies");
   for (WorkshopCatalog::Item& item : catalog.items) {
@@ -58,12 +64,14 @@ WorkshopCatalog listed_strategies() {
   return catalog;
 }
 
+/// Returns all lists that the forms of the page offer, as JSON.
 std::string answered_list() {
   return write_catalogs({listed("scenarios"), listed("models"), listed_clusters(), listed_strategies(),
                          listed("gpus"), listed("datasets")});
 }
 
-/// The largest number of GPUs up to the largest asked for that a job can have.
+/// Returns, as a list of one, the largest requestable number of GPUs that the scenario's range covers. One
+/// GPU can always be requested, so the list is never empty.
 std::vector<int> job_gpus(const Scenario& scenario) {
   std::vector<int> counts = requestable_gpu_counts(scenario);
   counts.insert(counts.begin(), 1);
@@ -71,6 +79,7 @@ std::vector<int> job_gpus(const Scenario& scenario) {
   return {counts.back()};
 }
 
+/// Adds the script of a batch job to `answer`, or the reason why no job can be proposed.
 void add_job(const OpenedScenario& opened, const PredictCommand& asked, const EvidenceUse& use,
              WorkshopAnswer& answer) {
   const ComparedScenarios scenarios = read_recommended(opened.source, asked.overrides);
@@ -84,11 +93,13 @@ void add_job(const OpenedScenario& opened, const PredictCommand& asked, const Ev
   if (answer.why_no_job.empty()) answer.job_script = write_job_script(recommendation.plan, system);
 }
 
+/// Returns the paragraph under "Why": the verdict and what happens when GPUs are added.
 std::string why(const Prediction& prediction) {
   return prediction.answer.verdict + "\n" + crossover_paragraph(prediction);
 }
 
-/// What was asked as a file can say it: a kind of scaling is the batch that stays.
+/// Returns the overrides in a form that a scenario file can state. A file has no key for the kind of scaling,
+/// so strong scaling becomes a fixed global batch, and weak scaling a fixed batch per GPU.
 ScenarioOverrides as_in_file(const PredictCommand& asked, const Scenario& scenario) {
   ScenarioOverrides overrides = asked.overrides;
   if (asked.scaling == RequestedScaling::of_scenario) return overrides;
@@ -99,7 +110,8 @@ ScenarioOverrides as_in_file(const PredictCommand& asked, const Scenario& scenar
   return overrides;
 }
 
-/// A person who asks over the network may leave evidence out, and name no file of this machine.
+/// Returns the evidence that corrects the prediction. A question comes over the network, so it may switch
+/// evidence off but may not name a file of this machine; then InputError is thrown.
 EvidenceUse requested_evidence(const PredictCommand& asked, const OpenedEvidence& evidence) {
   if (asked.evidence == "off") return {};
   if (!asked.evidence.empty())
@@ -107,14 +119,17 @@ EvidenceUse requested_evidence(const PredictCommand& asked, const OpenedEvidence
   return {&evidence.field, kOwnSource};
 }
 
+/// Opens the single scenario that the question describes, exactly as `foretrain predict` does.
 OpenedScenario opened_as(const PredictCommand& asked) {
   return std::move(open_scenarios(asked.scenarios, asked.overrides, asked.scaling).front());
 }
 
-/// What a curve looks at where nobody says how far.
+// Numbers of GPUs for a curve when neither the question nor the scenario lists any.
 const std::vector<int> kCurve{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512, 1024};
 
-/// Those of `counts` that `asked` can be asked on, each tried by itself; `why` is the first refusal.
+/// Returns those of `counts` with which the scenario can be opened. Each is tried by itself, because one
+/// number that the cluster or batch cannot serve must not refuse the others. `why` receives the first
+/// refusal.
 std::vector<int> askable(PredictCommand asked, const std::vector<int>& counts, std::string& why) {
   std::vector<int> fit;
   for (const int gpus : counts) {
@@ -129,9 +144,12 @@ std::vector<int> askable(PredictCommand asked, const std::vector<int>& counts, s
   return fit;
 }
 
-/// As opened_as(); of a curve with the numbers of GPUs that can be asked, which `asked` has from then on.
+/// Opens the scenario for a curve over numbers of GPUs, and stores the numbers it could use in `asked`.
+/// `left_out` receives a sentence when larger numbers had to be dropped. Throws InputError when no number can
+/// be opened.
 OpenedScenario opened_curve(PredictCommand& asked, std::string& left_out) {
   std::vector<int> counts = asked.overrides.gpus;
+  // The numbers of a scenario that lists several, or of the question itself, are used as they stand.
   const bool are_given = !counts.empty();
   std::string why;
   try {
@@ -142,6 +160,7 @@ OpenedScenario opened_curve(PredictCommand& asked, std::string& left_out) {
     counts.push_back(most);
     asked.overrides.gpus = askable(asked, counts, why);
   } catch (const InputError&) {
+    // Opening failed for one of the numbers: keep those that work and report where the curve ends.
     if (!are_given) counts = kCurve;
     std::vector<int> fit = askable(asked, counts, why);
     if (fit.empty()) throw;
@@ -151,6 +170,7 @@ OpenedScenario opened_curve(PredictCommand& asked, std::string& left_out) {
   return opened_as(asked);
 }
 
+/// Returns the complete answer to a question about a training.
 std::string answered(const WorkshopQuestion& question, const OpenedEvidence& evidence) {
   PredictCommand asked = predict_question(question.arguments);
   const EvidenceUse use = requested_evidence(asked, evidence);
@@ -171,7 +191,8 @@ std::string answered(const WorkshopQuestion& question, const OpenedEvidence& evi
   return write_answer(answer);
 }
 
-/// Whoever asks over the network does not see where this machine keeps its catalogs.
+/// Removes the folders of the catalogs from error messages: a reader on the network must not see where this
+/// machine keeps its files.
 std::string without_folders(std::string text) {
   for (const std::string& folder : catalog_folders())
     for (std::size_t at = 0; (at = text.find(folder + "/", at)) != std::string::npos;)
@@ -184,7 +205,9 @@ std::string without_folders(std::string text) {
 std::string answer_question(std::string_view question) {
   try {
     const WorkshopQuestion asked = read_question(question);
-    OpenedEvidence evidence;  // opened before only given files may be read
+    // Evidence is opened first: as long as GivenFiles exists, only the files of the question and the catalogs
+    // can be read.
+    OpenedEvidence evidence;
     if (!asked.lists) evidence = open_evidence("", EvidenceOf::trainings);
     const GivenFiles files(asked.files, catalog_folders());
     return asked.lists ? answered_list() : answered(asked, evidence);

@@ -1,5 +1,10 @@
-// calibrate: logs → samples → calibration → file; or what a calibration rests on, or how well one predicts
-// what it has not seen.
+// The commands calibrate fit, show, samples and check. `fit` reads logs, fits the constants of a cluster and
+// writes a calibration file. `show` prints what a calibration rests on. `samples` prints the rows that were
+// read from logs. `check` scores how well a calibration predicts samples that it was not fitted to.
+//
+// `foretrain calibrate fit LOG… --cluster NAME -o mine.toml` writes the calibration and prints the table of
+// report/calibration/calibration_table.cpp. Mistakes in the logs end the command with exit code 1, after all
+// of them are listed.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -26,7 +31,7 @@ namespace foretrain {
 
 namespace {
 
-/// Mistakes of all files at once.
+/// Reads all files of the command. Throws one InputError with the mistakes of all files at once.
 std::vector<SampleFile> read_samples(const CalibrateCommand& command) {
   std::vector<SampleFile> files;
   std::vector<Diagnostic> mistakes;
@@ -41,6 +46,7 @@ std::vector<SampleFile> read_samples(const CalibrateCommand& command) {
   return files;
 }
 
+/// Returns measured and fitted values of a calibration file's points, one residual for each row.
 std::vector<CalibrationFit::Residual> residuals_of(const std::vector<CalibrationPoints>& points) {
   std::vector<CalibrationFit::Residual> residuals;
   for (const CalibrationPoints& group : points) {
@@ -51,6 +57,7 @@ std::vector<CalibrationFit::Residual> residuals_of(const std::vector<Calibration
   return residuals;
 }
 
+/// Returns a calibration file as a fit, so that the same table serves `fit` and `show`.
 CalibrationFit read_fit(const SourceText& source, Diagnostics& diagnostics) {
   CalibrationFit fit;
   fit.calibration = read_calibration(source, diagnostics);
@@ -58,7 +65,7 @@ CalibrationFit read_fit(const SourceText& source, Diagnostics& diagnostics) {
   return fit;
 }
 
-/// Points may be of collectives that the file does not have.
+/// Clears the collective's index where a point belongs to a collective that the file does not have.
 CalibrationFit with_known_collectives(CalibrationFit fit) {
   const auto beyond = static_cast<int>(fit.calibration.collectives.size());
   for (CalibrationFit::Residual& residual : fit.residuals)
@@ -66,7 +73,7 @@ CalibrationFit with_known_collectives(CalibrationFit fit) {
   return fit;
 }
 
-/// Units of constants are those of the tables they come from.
+/// Returns what the table needs: units of the constants, and how many of the worst residuals are listed.
 CalibrationTableOptions table_options(const CalibrateCommand& command) {
   return {calibratable_constants(), static_cast<std::size_t>(std::max(0, command.worst))};
 }
@@ -75,7 +82,7 @@ CalibrationTableOptions table_options(const CalibrateCommand& command) {
 
 namespace {
 
-/// Logs of one GPU say nothing of another.
+/// Throws InputError when a log names another GPU than the cluster has: its constants would be wrong there.
 void refuse_other_gpus(const std::vector<SampleFile>& files, const ClusterSpec& cluster) {
   std::vector<Diagnostic> mistakes;
   for (const SampleFile& file : files) {
@@ -94,6 +101,8 @@ void refuse_other_gpus(const std::vector<SampleFile>& files, const ClusterSpec& 
 
 }  // namespace
 
+// The calibration alone goes to standard output without -o; with -o FILE the table of residuals is printed
+// too. Outputs are checked before the fit, so that a long fit does not end at a file that cannot be written.
 void run_calibrate_fit(const CalibrateCommand& command) {
   const std::vector<SampleFile> files = read_samples(command);
   const ClusterSpec cluster = open_uncalibrated_cluster(command.cluster);
@@ -105,13 +114,14 @@ void run_calibrate_fit(const CalibrateCommand& command) {
       fit_files(files, cluster, command.description, [&progress](double done) { progress.show(done); });
   progress.clear();
   if (!command.svg.empty()) write_file(command.svg, draw_calibration(fit));
-  // The calibration alone, so that it can be piped into a file.
+  // The output without -o is the calibration alone, so that it can be piped into a file.
   if (!prints_table) return write_output("", text);
   write_file(command.output, text);
   write_output("", list_sample_files(files, SampleListing::files) + "\n" +
                        write_calibration_table(fit, table_options(command)));
 }
 
+// The calibration may come from the catalog or from a file.
 void run_calibrate_show(const CalibrateCommand& command) {
   const CalibrationFit fit =
       with_known_collectives(open_value(CatalogKind::calibrations, command.files.front(), read_fit));
@@ -120,6 +130,7 @@ void run_calibrate_show(const CalibrateCommand& command) {
   write_output(command.output, write_calibration_table(fit, table_options(command)));
 }
 
+// CSV output can be edited and given back to `fit`; the listing is for people.
 void run_calibrate_samples(const CalibrateCommand& command) {
   const std::vector<SampleFile> files = read_samples(command);
   if (command.format == "csv") {
@@ -131,6 +142,7 @@ void run_calibrate_samples(const CalibrateCommand& command) {
   write_output(command.output, list_sample_files(files, SampleListing::samples));
 }
 
+// Samples are held out by --hold-out, fitted without, and then predicted.
 void run_calibrate_check(const CalibrateCommand& command) {
   const std::vector<Sample> samples = all_of(read_samples(command));
   const bool named =

@@ -1,4 +1,5 @@
-// calibrate run: the benchmark is a program of its own, built where there is a CUDA toolkit.
+// calibrate run: replaces this process by foretrain-bench, a separate program that is built with a CUDA
+// toolkit.
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -13,6 +14,7 @@
 
 namespace foretrain {
 
+// Returns only by an exception: after execvp the benchmark's exit code is that of the command.
 void run_calibrate_run(const CalibrateCommand& command) {
   need_own_process("foretrain calibrate run");
   const std::string program = bench_program();

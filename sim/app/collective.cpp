@@ -1,4 +1,9 @@
-// collective: arguments → request → curve → report → output, one line per arrow.
+// The command collective: predicts one collective operation over message sizes, as nccl-tests measures it.
+// The steps are arguments, question, curve, report and output.
+//
+// `foretrain collective --cluster NAME --op all_reduce --gpus 8` prints the table of nccl-tests
+// (report/collective/nccl_tests.cpp); --format csv and json are for programs. An unknown name ends it with
+// exit code 1.
 #include <set>
 
 #include <fmt/format.h>
@@ -26,6 +31,8 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the operation of that name, which may be spelled with other case or separators. Throws InputError
+/// with near names otherwise.
 CollectiveOp find_op(const std::string& name) {
   std::vector<std::string> known;
   for (const CollectiveOp op : kCollectiveOps) known.emplace_back(name_of(op));
@@ -36,7 +43,7 @@ CollectiveOp find_op(const std::string& name) {
   throw InputError(fmt::format("unknown op \"{}\"", name.substr(0, 60)), did_you_mean(name, known));
 }
 
-/// The options that are short for a setting.
+/// Returns --set and the shorthands --algorithm, --protocol and --channels as settings of one kind.
 std::vector<std::string> settings_of(const CollectiveCommand& command) {
   std::vector<std::string> settings = command.settings;
   if (!command.algorithm.empty() && command.is_nccl())
@@ -49,18 +56,20 @@ std::vector<std::string> settings_of(const CollectiveCommand& command) {
   return settings;
 }
 
+/// Returns the transport of --transport, or nothing for NCCL, which has a model of its own.
 std::optional<Transport> transport_of(const CollectiveCommand& command) {
   if (command.is_nccl()) return std::nullopt;
   return open_value(CatalogKind::transports, command.transport, read_transport);
 }
 
-/// What NCCL alone understands.
+/// Throws InputError when another transport is given options that only NCCL understands.
 void refuse_settings_of_nccl(const CollectiveCommand& command) {
   if (settings_of(command).empty() && !command.launch_processes) return;
   throw InputError(fmt::format("settings of NCCL do not change the transport {}", command.transport),
                    "leave out --protocol, --channels, --launch-processes and --set");
 }
 
+/// Builds the question: cluster, operation, job size, message sizes and settings, each checked.
 CollectiveQuestion question_of(const CollectiveCommand& command) {
   const CollectiveKnobs knobs = read_collective_knobs(settings_of(command));
   CollectiveQuestion question;
@@ -76,6 +85,7 @@ CollectiveQuestion question_of(const CollectiveCommand& command) {
   if (question.transport) question.transport_algorithm = command.algorithm;
   question.explain = command.explain, question.single = command.single;
   question.settings = knobs.settings();
+  // The usual number of processes depends on the number of nodes, so the job is placed first.
   const Placement placement = place_job(question.cluster, question.gpus, question.nodes);
   if (!knobs.processes_per_node)
     question.settings.processes_per_node = usual_processes_per_node(placement.nodes);
@@ -84,6 +94,8 @@ CollectiveQuestion question_of(const CollectiveCommand& command) {
   return question;
 }
 
+/// Reads the measured rows that are drawn over the curve. Throws InputError when the file has another kind of
+/// row.
 MeasurementFile read_measured(const std::string& file) {
   MeasurementFile measured = read_or_throw(read_text_file(file, kLargestMeasurements), read_measurements);
   if (measured.kind == MeasurementFile::Kind::collective) return measured;
@@ -91,6 +103,7 @@ MeasurementFile read_measured(const std::string& file) {
                    "columns: series,cluster,op,gpus,nodes,bytes,time_us,settings,source");
 }
 
+/// Returns the HTML page with the predicted curve and the measured rows.
 std::string page_of(const CollectiveCommand& command, const CollectiveCurve& curve,
                     const std::vector<CollectiveMeasurement>& rows) {
   return write_page({"collective",
@@ -99,14 +112,15 @@ std::string page_of(const CollectiveCommand& command, const CollectiveCurve& cur
                      command.made});
 }
 
-/// Rows that are drawn over the curve may not correct it.
+/// Removes the drawn rows from the evidence: a row that the curve is compared with may not correct it.
 void drop_series(EvidenceTable& table, const std::vector<CollectiveMeasurement>& drawn) {
   std::set<TextId> series;
   for (const CollectiveMeasurement& row : drawn) series.insert(table.find(row.series));
   table.erase_if(0, [&](const StoredRow& row) { return series.contains(row.text(RowText::run)); });
 }
 
-/// A cluster whose calls a calibration has is predicted by those.
+/// Returns the curve, corrected by stored measurements. A cluster whose calibration covers collectives is not
+/// corrected, as its constants already come from measurements there.
 CollectiveCurve corrected(const CollectiveCommand& command, const CollectiveQuestion& question,
                           const MeasurementFile& drawn) {
   CollectiveCurve curve = predict_collective(question);
@@ -120,6 +134,8 @@ CollectiveCurve corrected(const CollectiveCommand& command, const CollectiveQues
 
 }  // namespace
 
+// Writes the report to -o or standard output, and the curve to --svg and --html. Measured rows are only read
+// for the drawings, where they are compared with the prediction.
 void run_collective(const CollectiveCommand& command) {
   const CollectiveQuestion question = question_of(command);
   const MeasurementFile measured =

@@ -1,4 +1,5 @@
-// One function per command declares its options; the callbacks carry it out.
+// Declares all commands and their options for CLI11 and parses the command line. Each command's callback runs
+// it.
 #include "sim/app/command_line.hpp"
 
 #include <algorithm>
@@ -48,10 +49,11 @@ namespace foretrain {
 
 namespace {
 
-/// Exit code of a line that was not understood; 1 is for wrong input, 3 for a world that fails.
+/// Exit code of a command line that was not understood. main.cpp returns 1 for wrong input and 3 for I/O
+/// errors.
 constexpr int kUsageError = 2;
 
-/// Everything the options write to.
+/// The values that options write to; they outlive the parse, as the callbacks refer to them.
 struct Options {
   TrainingOptions training;
   PlanOptions plan;
@@ -88,7 +90,7 @@ void add_list(CLI::App& app, Options& options) {
   command->callback([&options] { run_list(options.list); });
 }
 
-/// What the layers are of: batch, arithmetic, GPU.
+/// Adds the network and what its layers' costs depend on: batch, precision and GPU.
 void add_model_question(CLI::App& command, ModelCommand& model) {
   command.add_option("MODEL", model.model, "A model of the catalog or a file")->required();
   command.add_option("--batch", model.batch, "Samples per GPU and step; weights are shared by them")
@@ -223,7 +225,8 @@ void add_job(CLI::App& app, Options& options) {
   add_job_settings(*command, options.settings);
 }
 
-/// A text of all commands; a command line of its own, as one that has parsed shows what it chose.
+/// Returns a text about all commands. It builds a command line of its own, because one that has already
+/// parsed would show the values it was given instead of the defaults.
 std::string of_all_commands(const std::function<std::string(CLI::App&)>& text);
 
 void add_reference(CLI::App& app, Options& options) {
@@ -264,10 +267,11 @@ void add_help(CLI::App& app, Options& options) {
   command->callback([text] { write_output("", of_all_commands(text)); });
 }
 
-/// What most people need; all other commands stand under "Tools".
+// Commands that the short help lists first; all others stand under "Tools".
 constexpr std::array<std::string_view, 6> kMainCommands{"predict", "check", "compare",
                                                         "explain", "plan",  "serve"};
 
+/// Declares every command on `app`. The order is that of the help.
 void declare(CLI::App& app, Options& options) {
   add_help_all(app);
   app.set_version_flag("--version", version_text);
@@ -313,7 +317,7 @@ std::string of_all_commands(const std::function<std::string(CLI::App&)>& text) {
   return text(app);
 }
 
-/// Help and version to standard output; mistakes, with what the user typed in them, to standard error.
+/// Writes help and version to standard output, and mistakes to standard error. Returns the exit code.
 int answer(const CLI::App& app, const CLI::ParseError& error) {
   std::ostringstream asked_for, none;
   const bool is_mistake = app.exit(error, asked_for, none) != 0;
@@ -333,12 +337,13 @@ std::vector<CompletedCommand> described_commands() {
 
 namespace {
 
+/// Returns true for an existing regular file.
 bool is_file(const std::string& word) {
   std::error_code unknown;
   return std::filesystem::is_regular_file(word, unknown);
 }
 
-/// No command, but a file that is there, or a word that can only be meant as one.
+/// Returns true when the first word is no command, but an existing file or a word that can only mean a file.
 bool begins_with_file(const CLI::App& app, const std::vector<std::string>& words) {
   if (words.empty() || words.front().starts_with('-')) return false;
   const std::string& word = words.front();
@@ -347,15 +352,15 @@ bool begins_with_file(const CLI::App& app, const std::vector<std::string>& words
   return is_file(word) || word.find_first_of("./") != std::string::npos;
 }
 
-/// One file that is neither scenario, settings nor job script, but a text of many tools.
+/// Returns true for one file that is neither scenario, settings nor job script, but output of several tools.
 bool is_pasted(const std::vector<std::string>& words) {
   const std::string& word = words.front();
   if (words.size() != 1 || !is_file(word) || word.ends_with(".toml")) return false;
   return is_pasted_file(word);
 }
 
-/// `foretrain FILE…` is predict of those files, in whatever mix, and paste of a text of many tools; the last
-/// argument first, as CLI11 takes them.
+/// Inserts the command that `foretrain FILE…` leaves out: paste for output of several tools, else predict.
+/// Returns the words with the last one first, as CLI11 takes them.
 std::vector<std::string> with_command(const CLI::App& app, std::vector<std::string> words) {
   if (begins_with_file(app, words) && is_pasted(words)) {
     words.insert(words.begin(), "paste");

@@ -1,4 +1,5 @@
-// The commands of the program: what each takes from the command line, and the functions that carry them out.
+// The commands of the program: a struct with the values of each command's options, and the function that runs
+// it. Functions throw InputError for wrong input (exit code 1) and EnvironmentError for I/O (exit code 3).
 #pragma once
 
 #include <cstdint>
@@ -21,15 +22,17 @@
 
 namespace foretrain {
 
-/// What predict adds when a job is wanted.
+/// Options of predict that ask for a batch job.
 struct RecommendationOptions {
   bool recommend = false;
   RecommendationRequest request;
   std::string sbatch, condor;  ///< files for the job's script; empty: none
-  std::string job_script;      ///< likewise, for the cluster's own batch system
-  std::string job_system;      ///< or for this one
+  /// File for the job's script in the cluster's own batch system; empty: none.
+  std::string job_script;
+  /// Batch system of `job_script` instead of the cluster's own.
+  std::string job_system;
   bool is_wanted() const { return !given_as().empty(); }
-  /// The option that asks for it; empty: none does.
+  /// Returns the option that asks for a job; empty: none does.
   std::string_view given_as() const {
     if (recommend) return "--recommend";
     if (!sbatch.empty()) return "--sbatch";
@@ -38,31 +41,37 @@ struct RecommendationOptions {
   }
 };
 
-/// `both`: as the scenario says, and the other beside it.
+/// Scaling that predict shows. `both` adds the scaling that the scenario does not have.
 enum class RequestedScaling : std::uint8_t { of_scenario, weak, strong, both };
 
 /// Arguments of `foretrain predict` as the command line gives them, before any file is read.
 struct PredictCommand {
-  /// Files or catalog names; none: model and cluster come from the overrides.
+  /// Files or names of the catalog. When empty, model and cluster come from the overrides.
   std::vector<std::string> scenarios;
   ScenarioOverrides overrides;
   std::string format = "table";
-  std::string output;                    ///< file; empty = standard output
-  std::string html;                      ///< also write the page here
-  PageOrigin made{};                     ///< for the page
-  std::string trace;                     ///< also write the largest run's steps here
-  int trace_ranks = 4, trace_steps = 3;  ///< at most so many of them
-  std::string program_out;               ///< also write what its ranks send here
-  bool quiet = false;                    ///< the table alone
-  bool details = false;                  ///< all tables instead of the answer
-  std::vector<std::string> ignored;      ///< settings that are not modelled, to be answered as if not there
+  std::string output;  ///< file; empty = standard output
+  std::string html;    ///< also write the page here
+  /// Command line, version and date that the page states.
+  PageOrigin made{};
+  std::string trace;  ///< also write the largest run's steps here
+  /// Upper limits of ranks and steps in the trace.
+  int trace_ranks = 4, trace_steps = 3;
+  std::string program_out;  ///< also write what its ranks send here
+  /// Prints the table alone, without answer and notes.
+  bool quiet = false;
+  /// Prints all tables instead of the answer alone.
+  bool details = false;
+  std::vector<std::string> ignored;  ///< settings that are not modelled, to be answered as if not there
   bool explain = false;
   RequestedScaling scaling = RequestedScaling::of_scenario;
-  std::optional<int> break_even{};  ///< 0: where more GPUs stop paying
+  /// Number of GPUs whose break-even is asked for; 0: the number from which more GPUs stop paying.
+  std::optional<int> break_even{};
   bool sensitivity = false;
   bool every_gpu = false;
   bool limits = false;
-  std::string evidence;  ///< "off", a store, or empty: all there are
+  /// "off", the file of a store, or empty for all stores.
+  std::string evidence;
   RecommendationOptions recommendation{};
 };
 void run_predict(const PredictCommand& command);  // predict.cpp
@@ -73,8 +82,10 @@ struct CompareCommand {
   ScenarioOverrides overrides;
   std::vector<std::string> strategies;        ///< empty: all
   std::vector<std::string> models, clusters;  ///< of the table of best strategies, instead of a scenario
-  std::vector<std::string> gpu_kinds;         ///< GPUs, each in a usual server, beside `clusters`
-  MachinesRequest machines{};                 ///< of clusters without models: which of them for one training
+  /// GPUs, each of which is compared in a usual server of it.
+  std::vector<std::string> gpu_kinds;
+  /// Deadline and prices, when several clusters are compared for one training.
+  MachinesRequest machines{};
   std::string format = "table";
   std::string output;  ///< file; empty = standard output
   std::string html;    ///< also write the page here
@@ -102,12 +113,15 @@ void run_plan(const PlanCommand& command);  // plan.cpp
 
 /// Arguments of `foretrain tune`.
 struct TuneCommand {
-  std::string scenario;         ///< a file or a catalog name
-  ScenarioOverrides overrides;  ///< of the scenario as it stands; its number of GPUs where none vary
+  std::string scenario;  ///< a file or a catalog name
+  /// Changes to the scenario, and its number of GPUs when the search does not vary it.
+  ScenarioOverrides overrides;
   std::vector<std::string> over, axes, where;  ///< as of tuned_sweep()
-  std::string goal;          ///< a name of kTuneGoals; empty: the run, or samples per second
-  int searches = 8;          ///< that find nothing better, then it ends
-  std::int64_t most = 5000;  ///< predictions
+  std::string goal;  ///< a name of kTuneGoals; empty: the run, or samples per second
+  /// Number of successive searches without improvement after which the search ends.
+  int searches = 8;
+  /// Largest number of predictions.
+  std::int64_t most = 5000;
   std::int64_t seed = 1;
   std::string format = "table";
   std::string output;    ///< file; empty = standard output
@@ -115,7 +129,7 @@ struct TuneCommand {
 };
 void run_tune(const TuneCommand& command);  // tune.cpp
 
-/// How many processes launch the kernels of a node's GPUs.
+/// Number of processes that launch the kernels of a node's GPUs.
 enum class LaunchProcesses : std::uint8_t { one, per_gpu };
 
 /// Arguments of `foretrain collective`; sizes and operations are spelled as in nccl-tests.
@@ -131,14 +145,16 @@ struct CollectiveCommand {
   std::optional<LaunchProcesses> launch_processes{};  ///< none: by the number of nodes
   std::vector<std::string> settings;
   std::string format = "nccl-tests";
-  std::string output;    ///< file; empty = standard output
-  std::string svg;       ///< also draw the curve here
-  std::string measured;  ///< with these measurements over it
+  std::string output;  ///< file; empty = standard output
+  std::string svg;     ///< also draw the curve here
+  /// File of measured rows that are drawn over the curve.
+  std::string measured;
   std::string html;      ///< also write the page here
   std::string evidence;  ///< as of predict
   PageOrigin made{};
-  bool single = false;  ///< of one call by itself
-  bool quiet = false;   ///< the rows alone
+  /// Predicts one isolated call instead of the average of the loop in nccl-tests.
+  bool single = false;
+  bool quiet = false;  ///< the rows alone
   bool explain = false;
   bool is_nccl() const { return transport == "nccl"; }
 };
@@ -150,33 +166,35 @@ struct ListCommand {
   std::string word;  ///< only entries that have it; empty: all
   bool only_names = false;
 };
-/// What `list` can show.
+/// Returns the names of the lists that `list` can show.
 const std::vector<std::string>& listable();  // pages/listing.cpp
 void run_list(const ListCommand& command);   // list.cpp
 
-/// Arguments of `foretrain serve`.
+/// Arguments of `foretrain serve`, the web page on this machine.
 struct ServeCommand {
-  std::optional<int> port{};  ///< 0: any that is free; none: 8080, or any that is free where it is taken
-  bool no_token = false;      ///< whoever is on this machine may ask
+  /// Port; 0: any free one; none: 8080, or any free one when 8080 is taken.
+  std::optional<int> port{};
+  /// Lets every user of this machine ask, without a token in the address.
+  bool no_token = false;
 };
 void run_serve(const ServeCommand& command);  // serve.cpp
 
-/// Arguments of `foretrain mcp`.
+/// Arguments of `foretrain mcp`, which offers commands to coding assistants over standard input and output.
 struct McpCommand {
   std::vector<std::string> folders;  ///< whose files may be read, besides the catalogs
 };
-/// Ends with its standard input.
+/// Serves requests until standard input ends.
 void run_mcp(const McpCommand& command);  // mcp/mcp.cpp
 
 /// Arguments of `foretrain record`: options of the recorder and the command that it starts.
 struct RecordCommand {
   std::vector<std::string> words;  ///< everything behind `record`
 };
-/// Hands over to `python3 -m foretrain record`, which takes this process's place. Throws EnvironmentError
-/// where Python or the package is not there.
+/// Replaces this process by `python3 -m foretrain record`. Throws EnvironmentError when Python or the package
+/// is missing.
 void run_record(const RecordCommand& command);  // record.cpp
 
-/// What `show --channels` prints.
+/// Returns what `topology show --channels` prints: the rings and trees that NCCL builds.
 std::string describe_channels(const TopologyCommand& command);  // topology_draw.cpp
 
 /// Arguments of `foretrain model show`.
@@ -217,12 +235,15 @@ struct ValidateCommand {
   std::string provenance;  ///< file of rules about series and sources; empty: none
   bool anchor = true;
   std::vector<std::string> settings;
-  std::vector<int> gpus;                ///< only rows on so many GPUs; empty: all
-  std::vector<std::string> by;          ///< keys of group_errors() with commas, one table each
-  int worst = 0;                        ///< only so many rows, the worst; 0: every series
-  std::string leave_out;                ///< "cluster", "gpu", "source": scored with each left out; empty: not
+  std::vector<int> gpus;        ///< only rows on so many GPUs; empty: all
+  std::vector<std::string> by;  ///< keys of group_errors() with commas, one table each
+  int worst = 0;                ///< only so many rows, the worst; 0: every series
+  /// "cluster", "gpu" or "source": each group is predicted with constants fitted without it; empty: no such
+  /// score.
+  std::string leave_out;
   std::vector<std::string> cluster_of;  ///< "GPU=CLUSTER", for rows of large models
-  std::string with;                     ///< a file of the same kind whose rows count, too; empty: none
+  /// A second file of the same kind, whose rows are scored together with the first's; empty: none.
+  std::string with;
   std::string format = "table";
   bool quiet = false;  ///< the statistics alone
   std::string output;
@@ -254,7 +275,8 @@ void run_calibrate_check(const CalibrateCommand& command);    // calibrate.cpp
 /// Arguments of `foretrain calibrate machine`.
 struct MeasureMachineCommand {
   std::string folder = "foretrain-machine";
-  std::optional<std::string> budget{};  ///< a time as in 8m; none: 8 minutes, or that of the run
+  /// Time limit such as 8m; none: 8 minutes, or that of the resumed run.
+  std::optional<std::string> budget{};
   std::optional<std::string> device{};  ///< "cuda" or "cpu"; none: cuda, or that of the run
   std::vector<std::string> stages{};    ///< only these; empty: all
   std::vector<std::string> networks{};  ///< only these; empty: all
@@ -298,7 +320,7 @@ struct ExplainCommand {
 };
 void run_explain(const ExplainCommand& command);  // explain.cpp
 
-/// The largest job that export writes, and where it stops unless told otherwise.
+/// Largest number of ranks that export can write, and the limit when --ranks is not given.
 inline constexpr int kMostExportedRanks = 4096, kUsualExportedRanks = 1024;
 
 /// Arguments of `foretrain export`.
@@ -313,9 +335,10 @@ void run_export(const ExportCommand& command);  // export.cpp
 
 /// Arguments of `foretrain evidence` and its subcommands.
 struct EvidenceCommand {
-  std::vector<std::string> files;    ///< of add
-  std::string store;                 ///< empty: the user's own; of what only reads: all
-  std::string source = "own";        ///< of add and export
+  std::vector<std::string> files;  ///< of add
+  std::string store;               ///< empty: the user's own; of what only reads: all
+  /// Source that added and exported rows are attributed to.
+  std::string source = "own";
   std::string provenance;            ///< of add
   std::string word;                  ///< of show
   std::vector<std::string> runs;     ///< of remove: names of series or jobs, whole
@@ -353,7 +376,7 @@ void run_evidence_export(const EvidenceCommand& command);  // evidence.cpp
 struct ReferenceCommand {
   std::string topic;
 };
-/// Pages that only the command line itself can write.
+/// Pages that only the command line can write, because they list its commands.
 struct CommandTexts {
   std::string markdown, manual;
 };

@@ -1,5 +1,9 @@
-// compare: arguments → opened scenarios, each for every strategy → request → analysis → report → output; or
-// the best strategy of each model and cluster. compare_machines.cpp has the comparison of machines.
+// The command compare. It predicts one scenario with each strategy, or finds the best strategy for every pair
+// of model and cluster. compare_machines.cpp compares clusters for one training.
+//
+// `foretrain compare SCENARIO --gpus 4,8` prints a block for each number of GPUs, best strategy first
+// (report/comparison/comparison_table.cpp). A strategy that cannot run is a line with its reason and no
+// error.
 #include "sim/analysis/search/compare.hpp"
 
 #include <algorithm>
@@ -23,13 +27,14 @@ namespace foretrain {
 
 namespace {
 
-/// Empty names come from empty lists, as in --strategies "".
+/// Throws InputError for an empty name, which comes from an empty list such as --strategies "".
 void refuse_empty(const std::vector<std::string>& names, std::string_view option) {
   if (std::find(names.begin(), names.end(), "") != names.end())
     throw InputError(fmt::format("{} has an empty name", option),
                      fmt::format("names with commas, as in {} a,b", option));
 }
 
+/// Throws InputError when a name stands twice, since its row would stand twice in the table.
 void refuse_repeated(const std::vector<std::string>& names, std::string_view option) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]) !=
@@ -38,8 +43,9 @@ void refuse_repeated(const std::vector<std::string>& names, std::string_view opt
   }
 }
 
-// Request: names that go together.
+// Request: options that depend on each other are checked.
 
+/// Returns the strategies to compare, after checks of all lists of names.
 std::vector<std::string> requested_strategies(const CompareCommand& command) {
   refuse_empty(command.strategies, "--strategies");
   refuse_empty(command.models, "--models"), refuse_empty(command.clusters, "--clusters");
@@ -47,11 +53,12 @@ std::vector<std::string> requested_strategies(const CompareCommand& command) {
   return strategies_named(command.strategies);
 }
 
-/// The table of best strategies instead of one scenario's comparison.
+/// Returns true when --models or --clusters asks for the table of best strategies.
 bool asks_for_pairs(const CompareCommand& command) {
   return !command.models.empty() || !command.clusters.empty();
 }
 
+/// Throws InputError unless --models, --clusters and one number of GPUs are given, and no scenario.
 void check_pairs(const CompareCommand& command) {
   if (!command.scenarios.empty())
     throw InputError("a scenario has one model and one cluster",
@@ -64,7 +71,7 @@ void check_pairs(const CompareCommand& command) {
 
 // Analysis.
 
-/// Where strategies are what is compared, the combinations of a study are left out.
+/// Compares the strategies of one scenario. Combinations of a [study] are not compared, which a warning says.
 Comparison compared(const ComparedScenarios& scenarios, const OpenedEvidence& evidence) {
   ProgressLine progress("comparing " + scenarios.own.name);
   Comparison comparison =
@@ -75,6 +82,7 @@ Comparison compared(const ComparedScenarios& scenarios, const OpenedEvidence& ev
   return comparison;
 }
 
+/// Predicts every strategy for each pair of model and cluster and keeps the fastest.
 StrategyMatrix matrix_of(const CompareCommand& command, const std::vector<std::string>& strategies) {
   const OpenedEvidence evidence = open_evidence(command.evidence, EvidenceOf::trainings);
   ProgressLine progress("comparing");
@@ -84,6 +92,7 @@ StrategyMatrix matrix_of(const CompareCommand& command, const std::vector<std::s
 
 // Report.
 
+/// Returns the report in the requested format. Prose is wrapped to the terminal only when it goes there.
 std::string report_of(const CompareCommand& command, const std::vector<Comparison>& comparisons) {
   const ComparisonReportEntry& report = *find_comparison_report(command.format);
   ReportOptions options{.explain = command.explain};
@@ -93,6 +102,7 @@ std::string report_of(const CompareCommand& command, const std::vector<Compariso
                                  : report.write_several(comparisons, options);
 }
 
+/// Returns the HTML page, which draws the same JSON that --format json prints.
 std::string page_of(const CompareCommand& command, const std::vector<Comparison>& comparisons) {
   PageContent content{"comparison", {}, {}, command.made};
   for (const Comparison& comparison : comparisons)
@@ -100,7 +110,7 @@ std::string page_of(const CompareCommand& command, const std::vector<Comparison>
   return write_page(content);
 }
 
-/// Of programs that were recorded, where each scenario has one.
+/// Returns the table of recorded programs side by side; empty unless every scenario has a recorded program.
 std::string programs_beside(const CompareCommand& command, const std::vector<ComparedScenarios>& opened) {
   std::vector<const Program*> programs;
   for (const ComparedScenarios& scenarios : opened) {
@@ -110,8 +120,9 @@ std::string programs_beside(const CompareCommand& command, const std::vector<Com
   return is_shown && programs.size() == opened.size() ? "\n" + write_programs_table(programs) : "";
 }
 
-// The two ways down.
+// The two commands that compare can be.
 
+/// Runs `compare --models … --clusters …`.
 void compare_pairs(const CompareCommand& command, const std::vector<std::string>& strategies) {
   check_pairs(command);
   check_outputs({{"-o", command.output}, {"--html", command.html}});
@@ -121,6 +132,7 @@ void compare_pairs(const CompareCommand& command, const std::vector<std::string>
   write_output(command.output, find_comparison_report(command.format)->write_matrix(matrix));
 }
 
+/// Runs `compare SCENARIO…`; warnings go to standard error when the format cannot hold them.
 void compare_scenarios(const CompareCommand& command, const std::vector<std::string>& strategies) {
   const std::vector<ComparedScenarios> opened =
       open_compared(command.scenarios, command.overrides, strategies);
@@ -136,6 +148,7 @@ void compare_scenarios(const CompareCommand& command, const std::vector<std::str
 
 }  // namespace
 
+// --gpu names become clusters first, so that the choice between the three comparisons sees them.
 void run_compare(const CompareCommand& asked) {
   refuse_empty(asked.gpu_kinds, "--gpu"), refuse_repeated(asked.gpu_kinds, "--gpu");
   const CompareCommand command = with_gpu_servers(asked);

@@ -1,4 +1,8 @@
-// compare --clusters: one training → opened on each cluster → analysis → report → output.
+// compare --clusters: predicts one training on several clusters and says which of them to use. Each cluster
+// opens the scenario anew, so that defaults that depend on the cluster apply.
+//
+// `foretrain compare SCENARIO --clusters A,B --gpus 1,2` prints a verdict and a line for each cluster and
+// number of GPUs (report/comparison/machines_table.cpp). Machines that cannot run the training stand last.
 #include "sim/app/compare_machines.hpp"
 
 #include <algorithm>
@@ -19,8 +23,9 @@ namespace foretrain {
 
 namespace {
 
-// Request: what goes together.
+// Request: options that depend on each other are checked.
 
+/// Throws InputError for options that belong to another kind of comparison.
 void refuse_other_questions(const CompareCommand& command) {
   if (command.scenarios.empty() && command.overrides.model.empty())
     throw InputError("--clusters compares machines for one training, and none is named",
@@ -36,13 +41,14 @@ void refuse_other_questions(const CompareCommand& command) {
     throw InputError("--html has no page of machines", "--format json or csv holds all figures");
 }
 
-/// A price of a cluster that is not compared is a slip.
+/// Throws InputError for a price of a cluster that is not compared, as this can only be a typing error.
 void refuse_other_prices(const CompareCommand& command) {
   for (const auto& [cluster, price] : command.machines.prices)
     if (std::ranges::find(command.clusters, cluster) == command.clusters.end())
       throw InputError(fmt::format("--price names {}, which --clusters does not", cluster));
 }
 
+/// Returns the function by which the analysis opens the training on a cluster with given numbers of GPUs.
 OpenOnMachine opener_of(const CompareCommand& command) {
   return [&command](const std::string& cluster, const std::vector<int>& gpus) {
     ScenarioOverrides overrides = command.overrides;
@@ -52,7 +58,8 @@ OpenOnMachine opener_of(const CompareCommand& command) {
   };
 }
 
-/// Those of --gpus, else those that the scenario lists. It is opened on the first cluster that has them.
+/// Returns the numbers of --gpus, or those that the scenario lists. The scenario is opened on the first
+/// cluster that can serve them. Throws the first cluster's InputError when none can.
 std::vector<int> numbers_of(const CompareCommand& command, const OpenOnMachine& open) {
   if (!command.overrides.gpus.empty()) return command.overrides.gpus;
   std::optional<InputError> first_mistake;
@@ -70,6 +77,7 @@ std::vector<int> numbers_of(const CompareCommand& command, const OpenOnMachine& 
 
 // Analysis.
 
+/// Runs the comparison and adds warnings about evidence that could not be read.
 MachineComparison compared(const CompareCommand& command) {
   const OpenOnMachine open = opener_of(command);
   const std::vector<int> gpus = numbers_of(command, open);
@@ -84,12 +92,14 @@ MachineComparison compared(const CompareCommand& command) {
 
 }  // namespace
 
+// kGpuServer is a prefix; a cluster of that name is made by the catalog when it is opened.
 CompareCommand with_gpu_servers(CompareCommand command) {
   std::vector<Diagnostic> mistakes;
   for (const std::string& name : command.gpu_kinds) {
     try {
       const std::string gpu = gpu_named(name), cluster = std::string(kGpuServer) + gpu;
       command.clusters.push_back(cluster);
+      // A price may be given under the name as typed or as in the catalog; it is moved to the server's name.
       for (const std::string& priced : {name, gpu})
         if (auto price = command.machines.prices.extract(priced)) {
           price.key() = cluster;
@@ -103,10 +113,12 @@ CompareCommand with_gpu_servers(CompareCommand command) {
   return command;
 }
 
+// With --models the clusters belong to the table of best strategies instead.
 bool asks_for_machines(const CompareCommand& command) {
   return command.models.empty() && !command.clusters.empty();
 }
 
+// An option without effect is refused, so that nobody believes that it had one.
 void refuse_idle_machine_options(const CompareCommand& command) {
   if (!command.machines.deadline_s && !command.machines.has_prices()) return;
   throw InputError(fmt::format("{} compares machines, and none are named",

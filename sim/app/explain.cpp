@@ -1,5 +1,10 @@
-// explain: files of the accounting → one job → beside its prediction → report. A job script or a scenario
-// among the files says what was trained.
+// The command explain: compares finished jobs with their predictions. The files are reports of the
+// accounting, such as sacct --json, seff or jobstats. A job script or scenario among them says what was
+// trained; without one the job is explained from its own figures. With --add the measured time goes into the
+// user's store of evidence.
+//
+// `jobstats 123 | foretrain explain - --scenario my.toml` prints where the job's time went and what the next
+// job should request (report/explanation). A file that no reader accepts ends it with exit code 1.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -27,17 +32,19 @@ namespace foretrain {
 
 namespace {
 
-/// What the files are: accounting, and at most one scenario or job script.
+/// Content of the given files: finished jobs, and at most one scenario or job script.
 struct ExplainedFiles {
   std::vector<FinishedJob> jobs;
-  std::string scenario;  ///< empty: nothing to predict
+  /// Name of the scenario or job script; empty: nothing is predicted.
+  std::string scenario;
 };
 
+/// Returns true when the file says what was trained, instead of how a job went.
 bool is_scenario_file(const std::string& name, const SourceText& text) {
   return name.ends_with(".toml") || (!is_accounting(text.text) && is_job_script(text.text));
 }
 
-/// Mistakes of all files at once.
+/// Reads all files. Throws one InputError with the mistakes of all of them.
 ExplainedFiles read_files(const ExplainCommand& command) {
   ExplainedFiles out{{}, command.scenario};
   std::vector<Diagnostic> mistakes;
@@ -62,10 +69,12 @@ ExplainedFiles read_files(const ExplainCommand& command) {
   if (out.jobs.empty())
     throw InputError("no file is about a finished job",
                      "as sacct --json -j JOBID, seff JOBID or jobstats JOBID print it");
+  // Several tools may report on one job; their figures are joined.
   out.jobs = joined_jobs(std::move(out.jobs));
   return out;
 }
 
+/// Returns up to five ids for a message.
 std::string ids_of(const std::vector<FinishedJob>& jobs) {
   std::string out;
   for (std::size_t i = 0; i < std::min<std::size_t>(jobs.size(), 5); ++i)
@@ -73,7 +82,7 @@ std::string ids_of(const std::vector<FinishedJob>& jobs) {
   return jobs.size() > 5 ? out + ", …" : out;
 }
 
-/// Of several jobs the one that is asked for.
+/// Keeps only the job with this id; an empty id keeps all. Throws InputError when no job has it.
 void choose_job(std::vector<FinishedJob>& jobs, const std::string& id) {
   if (id.empty()) return;
   const auto found = std::ranges::find(jobs, id, &FinishedJob::id);
@@ -85,21 +94,22 @@ void choose_job(std::vector<FinishedJob>& jobs, const std::string& id) {
   jobs.push_back(std::move(chosen));
 }
 
-/// The job's own number of GPUs, unless --gpus says another.
+/// Returns the job's own number of GPUs, or those of --gpus. Throws InputError when neither is known.
 std::vector<int> gpus_to_predict(const ExplainCommand& command, const FinishedJob& job) {
   if (!command.overrides.gpus.empty()) return command.overrides.gpus;
   if (gpu_count(job).value_or(0) > 0) return {*gpu_count(job)};
   throw InputError("how many GPUs the job had stands in none of the files", "give --gpus, as in --gpus 4");
 }
 
-/// Of the explained job what it measured, where that is asked for.
+/// An explained job, with what it measured when --add asks for it.
 struct ExplainedJob {
   JobExplanation explanation;
   std::optional<JobObservation> measured{};
-  JobInput input{};  ///< of `measured`
+  /// Input with which another version can predict the job again; set when `measured` has a row.
+  JobInput input{};
 };
 
-/// What another version needs to predict the job again.
+/// Returns the input with which another version of foretrain can predict the job again.
 JobInput input_of(const FinishedJob& job, const OpenedScenario& opened, const ScenarioOverrides& overrides) {
   JobInput input = own_input(opened, overrides);
   if (opened.scenario.layout == Layout::spread) input.spread_nodes = opened.scenario.cluster.nodes;
@@ -107,10 +117,12 @@ JobInput input_of(const FinishedJob& job, const OpenedScenario& opened, const Sc
   return input;
 }
 
+/// Predicts the job's training on its number of GPUs, and explains the job with it.
 ExplainedJob with_prediction(const ExplainCommand& command, const std::string& scenario,
                              const FinishedJob& job) {
   ScenarioOverrides overrides = command.overrides;
   overrides.gpus = gpus_to_predict(command, job);
+  // Settings that the user did not give are listed with where they come from.
   if (command.overrides.gpus.empty())
     overrides.origins["--gpus"] = {"the job's own number of GPUs", SettingOrigin::Kind::command, {}};
   std::vector<std::string> names;
@@ -132,7 +144,7 @@ ExplainedJob with_prediction(const ExplainCommand& command, const std::string& s
   return out;
 }
 
-/// Keeps it, and says so in a sentence.
+/// Adds the measured job to the store of evidence. Returns a sentence that says so, or why it was not added.
 std::string keep_measured(const ExplainCommand& command, JobObservation measured, JobInput input) {
   if (!measured.row) return fmt::format("Not kept as evidence: {}.\n", measured.why_not);
   Observation& row = *measured.row;
@@ -145,6 +157,7 @@ std::string keep_measured(const ExplainCommand& command, JobObservation measured
 
 }  // namespace
 
+// The report goes to standard output; sentences about evidence go to standard error.
 void run_explain(const ExplainCommand& command) {
   ExplainedFiles files = read_files(command);
   choose_job(files.jobs, command.job);

@@ -1,4 +1,5 @@
-// The fit is analysis; here is what a file says of it: provenance, and the samples behind it.
+// Fits a calibration to files of samples and writes the calibration's file. The fit itself is
+// sim/analysis/fit; the provenance and the samples behind the constants are added here.
 #include "sim/app/fitted_files.hpp"
 
 #include <algorithm>
@@ -21,10 +22,11 @@ namespace foretrain {
 
 namespace {
 
-/// Of more samples than a file may hold, every n-th: a calibration must be small enough to be read again.
+// Largest number of samples in a calibration file. Of more samples every n-th is written, so that the file
+// stays within the limit of its reader.
 constexpr std::size_t kMostWrittenPoints = kMostCalibrationPoints / 2;
 
-/// The samples beside the fit, for `calibrate show` and its drawing.
+/// Returns the samples beside their fitted values, as `calibrate show` and its drawing need them.
 std::vector<CalibrationPoints> points_of(const CalibrationFit& fit) {
   std::map<std::tuple<int, std::string, std::string, SampleUnit>, CalibrationPoints> groups;
   // Evenly over all samples, so that every size keeps some.
@@ -40,6 +42,7 @@ std::vector<CalibrationPoints> points_of(const CalibrationFit& fit) {
   return points;
 }
 
+/// Throws InputError, with the most informative reason, when no constant was fitted.
 void refuse_empty(const CalibrationFit& fit) {
   if (!fit.calibration.empty()) return;
   const std::string why = !fit.refused.empty()     ? fit.refused.front()
@@ -56,6 +59,7 @@ std::vector<Sample> all_of(const std::vector<SampleFile>& files) {
   std::vector<Sample> samples;
   std::size_t count = 0;
   for (const SampleFile& file : files) count += file.samples.size();
+  // Room for all samples is reserved first, as logs can hold many.
   samples.reserve(count);
   for (const SampleFile& file : files) {
     for (const Sample& sample : file.samples) samples.emplace_back(sample).source = file.file;
@@ -63,8 +67,10 @@ std::vector<Sample> all_of(const std::vector<SampleFile>& files) {
   return samples;
 }
 
+// Facts are kept in the order of the files, since the first statement of a key wins.
 Settings provenance_of(const std::vector<SampleFile>& files) {
   Settings provenance;
+  // The first statement of a key wins.
   const auto state = [&](const std::string& key, const std::string& value) {
     const bool known = std::ranges::any_of(provenance, [&](const auto& fact) { return fact.first == key; });
     if (!known && !value.empty()) provenance.emplace_back(key, value);
@@ -82,6 +88,7 @@ Settings provenance_of(const std::vector<SampleFile>& files) {
   return provenance;
 }
 
+// The samples behind the constants are part of the file, so that `calibrate show` can compare both.
 FittedFiles fit_files(const std::vector<SampleFile>& files, const ClusterSpec& cluster,
                       const std::string& description, const Progress& progress) {
   FittedFiles out{calibrate(cluster, all_of(files), progress), ""};

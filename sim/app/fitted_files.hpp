@@ -1,4 +1,4 @@
-// From files of samples to a calibration and the text of its file.
+// A calibration, and the text of its file, from files of samples.
 #pragma once
 
 #include <string>
@@ -11,19 +11,22 @@
 
 namespace foretrain {
 
-/// The samples of all files, each with its file's name where it does not say where it was published.
+/// Returns the samples of all files. Each sample gets its file's name as its source.
 std::vector<Sample> all_of(const std::vector<SampleFile>& files);
 
-/// What the files say of themselves, the first of each key; files and the day of the fit.
+/// Returns the facts that the files state about themselves, the first statement of each key, and adds the
+/// list of files and the day of the fit (UTC).
 Settings provenance_of(const std::vector<SampleFile>& files);
 
-/// Sample files that a fit reads, with the format that each was recognised as.
+/// A fit of sample files, and the calibration file that it makes.
 struct FittedFiles {
   CalibrationFit fit;
-  std::string text;  ///< of the calibration file, with the samples behind it
+  /// Text of the calibration file, including the samples behind the constants.
+  std::string text;
 };
 
-/// Without a description: "measured on CLUSTER". Throws InputError when nothing could be fitted.
+/// Fits the constants of `cluster` to the samples. An empty description becomes "measured on CLUSTER". Throws
+/// InputError when nothing could be fitted.
 FittedFiles fit_files(const std::vector<SampleFile>& files, const ClusterSpec& cluster,
                       const std::string& description, const Progress& progress);
 

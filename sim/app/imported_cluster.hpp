@@ -1,4 +1,4 @@
-// A cluster file made of what tools or the machine say, written with what people must know of it.
+// A cluster file that is made from the output of tools or from this machine, and how it is written.
 #pragma once
 
 #include <string>
@@ -9,25 +9,31 @@
 
 namespace foretrain {
 
-/// What files tell of a machine: each block of a pasted text is a machine of its own until they are joined.
+/// Facts that files state about machines. Each block of a pasted text is a machine of its own until blocks
+/// are joined.
 struct ReadMachines {
   std::vector<Machine> machines;
-  std::vector<MachineWarning> doubts;  ///< blocks that contradict each other
-  std::vector<std::string> notes;      ///< what else is in the files
+  /// Contradictions between blocks.
+  std::vector<MachineWarning> doubts;
+  /// Sentences about other content of the files.
+  std::vector<std::string> notes;
 };
 
-/// "-" is standard input. Bounded.
+/// Reads a file, or standard input for "-". Throws InputError when it exceeds the limit of size.
 SourceText read_machine_text(const std::string& name);
 
-/// Throws InputError with the mistakes of all files.
+/// Reads all files. Throws one InputError with the mistakes of all of them.
 ReadMachines read_machines(const std::vector<std::string>& files);
 
+/// Makes a cluster of the machines, with the user's answers where the files are silent. Throws InputError.
 ImportedCluster cluster_of_read(const ReadMachines& read, const ImportAnswers& answers);
 
-/// The text to a file, or standard output where `output` is empty; assumptions and doubts to standard error.
+/// Writes the cluster file to `output`, or to standard output when that is empty. Assumptions and warnings go
+/// to standard error.
 void write_imported(const ImportedCluster& cluster, const std::string& output);
 
-/// A cluster of machines like this one. Where no GPU was seen and none is named, cores take the GPUs' place.
+/// Makes a cluster of machines like this one. When no GPU was seen and none is named, CPU cores take the
+/// GPUs' place.
 ImportedCluster cluster_of_detected(DetectedMachine& detected, ImportAnswers answers);
 
 }  // namespace foretrain

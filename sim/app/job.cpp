@@ -1,4 +1,11 @@
-// job show: a job script as it was understood. job check: what is wrong with it before it is submitted.
+// The commands job show, check and settings, which read job scripts and settings but never run them. `show`
+// prints what was understood; `check` finds mistakes before the job is submitted and predicts its time when
+// it can; `settings` prints what training settings of other tools mean.
+//
+// `foretrain job check FILE` prints warnings and the answer of a prediction
+// (report/prediction/job_check_report.cpp). It ends with exit code 1 when the batch system would refuse the
+// job, or with --strict when there is any warning. `job check --brief` prints at most three lines and is
+// meant for filters that run at submission.
 #include <algorithm>
 #include <sstream>
 #include <utility>
@@ -28,6 +35,7 @@ namespace foretrain {
 
 namespace {
 
+/// Reads the script. Throws InputError when the file is no job script.
 SourceText open_job_text(const JobCommand& command) {
   SourceText text = read_text_file(command.file);
   if (!is_job_script(text.text))
@@ -41,12 +49,14 @@ SourceText open_job_text(const JobCommand& command) {
   return text;
 }
 
-/// What the prediction says of the job: its answer, its time limit, and its loader's room in a container.
+/// The prediction of the job: its answer, and findings about time limit and shared memory.
 struct PredictedJob {
   Answer answer;
   std::vector<Diagnostic> findings;
 };
 
+/// Predicts the job. Findings compare the prediction with the requested time limit, and the memory of loader
+/// workers with the container's /dev/shm.
 PredictedJob predicted_job(const JobCommand& command, const OpenedJob& job) {
   const OpenedScenario opened =
       std::move(open_scenarios({command.file}, command.overrides, RequestedScaling::of_scenario).front());
@@ -63,24 +73,29 @@ PredictedJob predicted_job(const JobCommand& command, const OpenedJob& job) {
     if (!why.empty())
       out.findings.push_back({job.text.name, shm->span, "", why, "a larger sizeLimit, or fewer workers"});
   }
+  // The number of samples may be unknown; then the length of the run is unknown, so the time limit cannot be
+  // checked.
   if (!opened.time_limit || opened.scenario.workload.data.samples == 0) return out;
   const std::string why = time_limit_warning(opened.time_limit->seconds, opened.time_limit->gpus, prediction);
   if (!why.empty()) out.findings.push_back({job.text.name, script.request.seconds->span, "", why, ""});
   return out;
 }
 
+/// Returns true when the network is known from the command line, a recorded program or the script.
 bool knows_model(const JobCommand& command, const OpenedJob& job) {
   return !command.overrides.model.empty() || names_program(command.overrides) || describes_network(job) ||
          find_argument(job.script.launch.arguments, "model") != nullptr;
 }
 
+/// Returns true when the size of the data set is given.
 bool knows_samples(const JobCommand& command) {
   return std::ranges::any_of(command.overrides.settings, [](const std::string& setting) {
     return setting.starts_with("data.samples") || setting.starts_with("data.set");
   });
 }
 
-/// What a prediction lacks, as the end of a sentence; empty when it lacks nothing.
+/// Returns what a prediction lacks, as the end of a sentence; empty when it lacks nothing. `of_time` adds
+/// what the length of the whole run needs.
 std::string missing_for_prediction(const JobCommand& command, const OpenedJob& job, bool of_time) {
   std::vector<std::string> missing;
   if (!job.cluster) missing.emplace_back("the cluster (--cluster NAME)");
@@ -90,7 +105,7 @@ std::string missing_for_prediction(const JobCommand& command, const OpenedJob& j
   return missing.empty() ? "" : fmt::format("that takes {}", fmt::join(missing, ", "));
 }
 
-/// What could not be looked at, and how to have it looked at.
+/// Returns the checks that were not possible, each with what the user must give to make it possible.
 std::vector<NotChecked> not_checked(const JobCommand& command, const OpenedJob& job) {
   std::vector<NotChecked> out;
   if (!job.cluster && !job.no_cluster_sentence.empty())
@@ -112,10 +127,11 @@ std::vector<NotChecked> not_checked(const JobCommand& command, const OpenedJob& 
   return out;
 }
 
-/// A network that stands in for an unknown one where only its GPUs are counted.
+// Takes the place of an unknown network when only the job's GPUs are of interest.
 constexpr const char* kStandIn = "resnet50";
 
-/// The job of an unknown network; nothing where there is no cluster, no number of GPUs, or a mistake.
+/// Opens the job with the network kStandIn. Returns nothing when the cluster or the number of GPUs is
+/// missing, or the script has a mistake.
 std::optional<OpenedScenario> job_of_any_network(const JobCommand& command, const OpenedJob& job) {
   if (!job.cluster || !job.script.resources.gpus) return std::nullopt;
   ScenarioOverrides overrides = command.overrides;
@@ -123,10 +139,13 @@ std::optional<OpenedScenario> job_of_any_network(const JobCommand& command, cons
   try {
     return std::move(open_scenarios({command.file}, overrides, RequestedScaling::of_scenario).front());
   } catch (const InputError&) {
-    return std::nullopt;  // whatever it is, the script's own findings say it
+    // The script's own findings report the mistake.
+    return std::nullopt;
   }
 }
 
+/// Returns the answer for a job whose training is not predicted: that it would be refused, or what is
+/// missing.
 Answer answer_of_unpredicted(const JobCommand& command, const OpenedJob& job) {
   if (!job.findings.refused.empty()) return would_not_start(job.findings.refused);
   const std::optional<OpenedScenario> opened = job_of_any_network(command, job);
@@ -136,6 +155,7 @@ Answer answer_of_unpredicted(const JobCommand& command, const OpenedJob& job) {
 
 }  // namespace
 
+// The report is written first, so that it is complete; mistakes then end the command with exit code 1.
 void run_job_check(const JobCommand& command) {
   const OpenedJob job = read_job(open_job_text(command), command.overrides);
   std::vector<Diagnostic> warnings = job.findings.warnings;
@@ -164,10 +184,11 @@ void run_job_check(const JobCommand& command) {
 
 namespace {
 
+// Limits of --brief: lines in all, and characters of one line.
 constexpr std::size_t kBriefLines = 3, kLongestBrief = 200;
 
-/// Lines that sbatch's options would be as directives, behind the script's own: the last one counts. Gives
-/// the first and the last of them.
+/// Inserts options of sbatch's command line as #SBATCH lines behind the script's own, where the last one
+/// counts. Returns the first and last of the inserted lines.
 std::pair<int, int> add_directives(const std::string& options, SourceText& text) {
   if (options.empty()) return {0, -1};
   std::vector<std::string> words;
@@ -177,6 +198,7 @@ std::pair<int, int> add_directives(const std::string& options, SourceText& text)
     const bool goes_on = !word.starts_with('-') && !words.empty();
     goes_on ? void(words.back() += " " + word) : words.push_back(word);
   }
+  // `head` ends with the last directive of the script; `rest` is what follows it.
   std::string head, rest;
   int line = 0, after = 1;
   std::istringstream lines(text.text);
@@ -192,8 +214,8 @@ std::pair<int, int> add_directives(const std::string& options, SourceText& text)
   return {after + 1, after + static_cast<int>(words.size())};
 }
 
-/// What the batch system would refuse, then what wastes the job; notes on settings and on lines that were not
-/// understood are left to `job check`.
+/// Returns what the batch system would refuse, followed by what wastes the job. Notes on settings and on
+/// lines that were not understood are left to `job check`.
 std::vector<std::string> brief_lines(OpenedJob job, std::pair<int, int> added) {
   job.script.not_understood.clear(), job.script.remarks.clear();
   const JobFindings findings = check_job(job.script, job.text, job.cluster.value_or(ClusterSpec{}));
@@ -201,6 +223,7 @@ std::vector<std::string> brief_lines(OpenedJob job, std::pair<int, int> added) {
   for (const Diagnostic& mistake : job.findings.refused) out.push_back("error: " + mistake.message);
   for (const Diagnostic& warning : lint_job_cpus(job.script, job.text)) out.push_back(warning.message);
   for (const Diagnostic& warning : findings.warnings) {
+    // A warning about an inserted line has no place in the user's file.
     const bool is_of_options = warning.span.line >= added.first && warning.span.line <= added.second;
     if (!is_of_options) out.push_back(warning.message);
   }
@@ -212,6 +235,7 @@ std::vector<std::string> brief_lines(OpenedJob job, std::pair<int, int> added) {
 void run_job_brief(const JobCommand& command) {
   SourceText text = read_text_file(command.file == "-" ? "/dev/stdin" : command.file);
   const std::pair<int, int> added = add_directives(command.options, text);
+  // Every submitted script passes through here: those without GPUs or of another kind get no output.
   if (!is_job_script(text.text)) return;
   const OpenedJob job = read_job(std::move(text), command.overrides);
   if (!job.script.resources.gpus || job.script.resources.gpus->value < 1) return;
@@ -224,10 +248,12 @@ void run_job_brief(const JobCommand& command) {
                                                   : shortened(printable(found[i]), kLongestBrief));
   }
   write_output(command.output, out);
-  // The lines say it all: only the exit code is left to give.
+  // The lines are written already: an error without diagnostics only sets exit code 1.
   if (!job.findings.refused.empty()) throw InputError(std::vector<Diagnostic>{});
 }
 
+// Prints what was understood. A mistake in the script is part of the listing and not an error, so the exit
+// code is 0.
 void run_job_show(const JobCommand& command) {
   SourceText text = open_job_text(command);
   const OpenedJob job = read_job(std::move(text), command.overrides);
@@ -236,6 +262,7 @@ void run_job_show(const JobCommand& command) {
   write_output(command.output, find_row(kJobFormats, command.format)->write(listing));
 }
 
+// Prints each key of the settings' files with what it means for a prediction.
 void run_job_settings(const SettingsCommand& command) {
   const std::vector<TrainingSettings> files = open_settings(command.files, command.gpus);
   write_output(command.output, find_row(kSettingsFormats, command.format)->write(SettingsListing{files}));

@@ -1,4 +1,4 @@
-// A plan in the words of each batch system that was asked for.
+// Writes a planned job as scripts of the batch systems that were requested.
 #include "sim/app/job_script_files.hpp"
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 
 namespace foretrain {
 
+// An unknown or empty name means the system of the plan's cluster.
 const JobSystem& requested_system(const RecommendationOptions& options, const JobPlan& plan) {
   const std::string& name = options.job_system;
   const auto found = std::ranges::find(kBatchSystemNames, std::string_view(name));
@@ -17,6 +18,7 @@ const JobSystem& requested_system(const RecommendationOptions& options, const Jo
                         : static_cast<BatchSystem>(found - kBatchSystemNames.begin()));
 }
 
+// Each option may name a file of its own; all are written from the same plan.
 std::vector<FileText> job_script_files(const RecommendationOptions& options, const JobPlan& plan) {
   std::vector<FileText> files;
   if (!options.sbatch.empty())
@@ -28,6 +30,7 @@ std::vector<FileText> job_script_files(const RecommendationOptions& options, con
   return files;
 }
 
+// The reason is a comment, so that it can stand in the place of a script on a page.
 std::string script_or_reason(const RecommendationOptions& options, const JobPlan& plan) {
   const JobSystem& system = requested_system(options, plan);
   const ScriptRefusal refusal = why_not_written(plan, system.system);

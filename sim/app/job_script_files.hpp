@@ -1,4 +1,4 @@
-// The files that --sbatch, --condor and --job-script name.
+// The job scripts that --sbatch, --condor and --job-script name.
 #pragma once
 
 #include <string>
@@ -9,20 +9,21 @@
 
 namespace foretrain {
 
-/// A file that a job script names, with its text.
+/// A job script: the file to write and its text.
 struct FileText {
   std::string file;
   std::string text;
 };
 
-/// What --job-system says, else the cluster's.
+/// Returns the batch system of --job-system, or that of the plan's cluster.
 const JobSystem& requested_system(const RecommendationOptions& options, const JobPlan& plan);
+/// Returns the requested scripts with the files they go to.
 std::vector<FileText> job_script_files(const RecommendationOptions& options, const JobPlan& plan);
 
-/// The script for the system that is asked for, or a comment that says why there is none.
+/// Returns the script for the requested system, or a comment line with the reason why it cannot be written.
 std::string script_or_reason(const RecommendationOptions& options, const JobPlan& plan);
 
-/// Whether any of them is named.
+/// Returns true when at least one of the three options is given.
 bool asks_for_script(const RecommendationOptions& options);
 
 }  // namespace foretrain

@@ -1,4 +1,6 @@
-// list: what the catalogs hold, one line each.
+// The command list: prints what the catalogs hold, one entry on a line with its name and description.
+//
+// `foretrain list clusters` prints name and summary; --names prints names alone, for completion in shells.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -15,26 +17,28 @@ namespace foretrain {
 
 namespace {
 
+/// Prints names alone, without reading the files behind them; completion in shells uses this.
 void print_names(const std::string& what) {
   std::string out;
   for (const std::string& name : list_names(what)) out += name + "\n";
   write_output("", out);
 }
 
+/// Returns how a user makes entries of a kind that can be empty.
 std::string_view how_to_make(std::string_view what) {
   return what == "calibrations"
              ? " foretrain calibrate fit makes one of measurements: docs/tutorials/calibrate.md"
              : "";
 }
 
-/// Whether name or summary hold the word, in capitals or not.
+/// Returns true when name or summary contain the word, regardless of case.
 bool has_word(const ListedEntry& entry, const std::string& word) {
   const std::string wanted = lower_case(word);
   return lower_case(entry.name).find(wanted) != std::string::npos ||
          lower_case(entry.summary).find(wanted) != std::string::npos;
 }
 
-/// One line, cut where a terminal ends; a file has no width.
+/// Returns one line, cut at the width of the terminal; `columns` 0 means no limit, as for a file.
 std::string line_of(const ListedEntry& entry, std::size_t width, std::size_t columns) {
   const std::string line = fmt::format("{:<{}}  {}", entry.name, width, entry.summary);
   return columns == 0 || line.size() <= columns ? line : line.substr(0, columns - 3) + "...";
@@ -42,6 +46,7 @@ std::string line_of(const ListedEntry& entry, std::size_t width, std::size_t col
 
 }  // namespace
 
+// A catalog without entries is no error; a WORD that no entry has is wrong input (exit code 1).
 void run_list(const ListCommand& command) {
   if (command.only_names) return print_names(command.what);
   std::vector<ListedEntry> entries = list_entries(command.what);

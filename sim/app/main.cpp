@@ -1,4 +1,4 @@
-// The program: what a process of its own may set for itself, around foretrain_main().
+// The program foretrain. It sets what only a process of its own may set, and then calls foretrain_main().
 #include <csignal>
 #include <limits>
 #include <string_view>
@@ -11,19 +11,19 @@
 
 namespace {
 
-/// Of free memory at the end of the heap, and by how much the heap grows; chosen.
+// Free bytes that are kept at the end of the heap, and bytes by which the heap grows (chosen).
 [[maybe_unused]] constexpr int kKeptBytes = std::numeric_limits<int>::max(), kTakenAtOnce = 16 << 20;
 
-/// A file that is opened takes the lowest free number: without this it would be where a closed standard
-/// output was.
+/// Opens /dev/null for each of standard input, output and error that is closed. An output file takes the
+/// lowest free descriptor and would otherwise receive what is printed.
 void keep_standard_numbers() {
   int descriptor = 0;
   while (descriptor >= 0 && descriptor <= STDERR_FILENO) descriptor = ::open("/dev/null", O_RDONLY);
   if (descriptor > STDERR_FILENO) ::close(descriptor);
 }
 
-/// What one simulation gives back the next one takes, instead of new pages of the system: they are what a
-/// long network would cost most, for its step is simulated again and again.
+/// Keeps freed memory for the next simulation instead of returning it to the system. The step of a long
+/// network is simulated again and again, and fresh pages would be its largest cost.
 void keep_freed_memory() {
 #ifdef __GLIBC__
   ::mallopt(M_MMAP_MAX, 0);
@@ -32,7 +32,8 @@ void keep_freed_memory() {
 #endif
 }
 
-/// Ends as the signal would by itself, with a sentence before.
+/// Handler of signals: writes a sentence and ends the process as the signal would by itself. Only functions
+/// that are safe in a signal handler are called.
 void end_by(int signal) {
   constexpr std::string_view kSentence =
       "error: interrupted: every output file is whole or as it was before\n";
@@ -41,7 +42,7 @@ void end_by(int signal) {
   std::raise(signal);
 }
 
-/// A signal that is ignored, as under nohup, stays so.
+/// Installs the handler for SIGINT and SIGTERM. A signal that is ignored, as under nohup, stays ignored.
 void say_what_signals_leave() {
   for (const int signal : {SIGINT, SIGTERM}) {
     if (std::signal(signal, end_by) == SIG_IGN) std::signal(signal, SIG_IGN);
@@ -50,10 +51,13 @@ void say_what_signals_leave() {
 
 }  // namespace
 
+// foretrain_main() is the whole program; it is also what the shared library offers.
 int main(int argc, char** argv) {
   keep_freed_memory();
   keep_standard_numbers();
   say_what_signals_leave();
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is a failed write
+  // A file beyond the limit of size then fails to be written, with an error message, instead of killing the
+  // process.
+  std::signal(SIGXFSZ, SIG_IGN);
   return foretrain_main(argc, argv);
 }

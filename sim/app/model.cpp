@@ -1,4 +1,7 @@
-// model show: a network as the simulator sees it.
+// The command model show: prints a network as the simulator sees it, with layers, memory and time on a GPU.
+//
+// `foretrain model show resnet50 --gpu a100-sxm4-80gb` prints the table of report/model/model_table.cpp. An
+// unknown network or a wrong model file ends it with exit code 1.
 #include "sim/analysis/step/model_summary.hpp"
 #include "sim/app/commands.hpp"
 #include "sim/app/options/named_files.hpp"
@@ -11,15 +14,17 @@ namespace foretrain {
 
 namespace {
 
-/// The scenario wants a cluster; its GPU only counts when times are asked for.
+// A scenario needs a cluster. This one is used when no times are asked for, so that its GPU does not matter.
 constexpr const char* kAnyCluster = "star-1gpu";
 
+/// Builds a scenario of one GPU from the command's options.
 Scenario scenario_of(const ModelCommand& command) {
   ScenarioOverrides overrides;
   take_model(command.model, overrides);
   overrides.cluster = command.cluster.empty() ? kAnyCluster : command.cluster;
   overrides.batch = command.batch;
   overrides.gpus = {1};
+  // Error messages name this command instead of an option that the user did not give.
   overrides.origins["--gpus"] = {"foretrain model show", SettingOrigin::Kind::command, {}};
   overrides.settings = command.settings;
   if (!command.precision.empty()) {
@@ -33,6 +38,7 @@ Scenario scenario_of(const ModelCommand& command) {
 
 }  // namespace
 
+// Times are only shown when a GPU or a cluster was named.
 void run_model_show(const ModelCommand& command) {
   const ModelSummary summary =
       summarize_model(scenario_of(command), !command.cluster.empty() || !command.gpu.empty());

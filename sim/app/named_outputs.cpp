@@ -1,4 +1,4 @@
-// Every pair of outputs, and each output against what was read.
+// Compares every pair of outputs, and each output with the files that were read.
 #include "sim/app/named_outputs.hpp"
 
 #include <fmt/format.h>
@@ -11,16 +11,17 @@ namespace foretrain {
 
 namespace {
 
-/// A report goes to standard output unless -o names a file; every other output must be asked for.
+/// Returns true when this output goes to standard output: for "-", and for a report without -o.
 bool is_standard_output(const NamedOutput& output) {
   return output.file == "-" || (output.file.empty() && output.option == "-o");
 }
 
+/// Returns the output's name in a message.
 std::string_view name_of(const NamedOutput& output) {
   return output.file.empty() ? "the report" : output.option;
 }
 
-/// Two texts on one stream are of use to nobody.
+/// Throws InputError: two texts on one stream could not be told apart.
 void refuse_mixture(const NamedOutput& first, const NamedOutput& second) {
   throw InputError(fmt::format("{} and {} would both go to standard output", name_of(first), name_of(second)),
                    first.file.empty() || second.file.empty()
@@ -30,6 +31,7 @@ void refuse_mixture(const NamedOutput& first, const NamedOutput& second) {
 
 }  // namespace
 
+// Files are compared by what they are, not by their names, so that links are recognised.
 void check_outputs(const std::vector<NamedOutput>& outputs) {
   std::vector<NamedOutput> files;
   const NamedOutput* printed = nullptr;

@@ -1,4 +1,4 @@
-// Finding the scenario that a command line names: a scenario file, one of the catalog, or a job script.
+// Finds the scenario that a command line names: a scenario file, an entry of the catalog, or a job script.
 #pragma once
 
 #include <optional>
@@ -10,21 +10,23 @@
 
 namespace foretrain {
 
-/// The text of a scenario that the command line names, and the job script that it came from if there is one.
+/// The text of a scenario that the command line names, and the job script that it came from.
 struct NamedScenario {
-  SourceText source;             ///< TOML; of a job script what it became
-  std::optional<OpenedJob> job;  ///< of a job script
+  /// TOML; for a job script, the scenario that was made of it.
+  SourceText source;
+  /// The job script; none for other files.
+  std::optional<OpenedJob> job;
 };
 
-/// A file when there is one of that name, else an entry of the scenario catalog. A file that is a job script
-/// by what stands in it becomes a scenario; `overrides` may name its cluster and must name its model. Throws
-/// InputError with near names, or with the script's mistakes.
+/// Opens a file of that name, or else an entry of the catalog. A job script, recognised by its content,
+/// becomes a scenario; `overrides` may name its cluster and must name its model unless the script does.
+/// Throws InputError with near names, or with the script's mistakes.
 NamedScenario open_scenario(const std::string& name, const ScenarioOverrides& overrides);
 
-/// What `foretrain record` wrote: no scenario has a table of that name.
+/// Returns true for a file of `foretrain record`, which has a [program] table; no scenario has one.
 bool is_program_file(std::string_view text);
 
-/// The text of the file, or of the catalog's entry.
+/// Returns the text of the file or of the catalog's entry. Throws InputError when there is neither.
 SourceText open_scenario_text(const std::string& name);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// Scripts and settings that a script names are looked for beside it, never outside its folder.
+// Reads a job script with the scripts and settings that it names, checks it against its cluster, and makes a
+// scenario of it. Named files are searched beside the script, never outside its folder.
 #include "sim/app/opened_job.hpp"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ namespace foretrain {
 
 namespace {
 
-/// What an option or --set says of a key; empty when neither does.
+/// Returns the value that an option or --set gives to a key; empty when neither does.
 std::string said_of(std::string_view key, const std::string& option,
                     const std::vector<std::string>& settings) {
   std::string value = option;
@@ -36,19 +37,24 @@ std::string said_of(std::string_view key, const std::string& option,
   return value;
 }
 
-/// Whether the user describes the data: then the job's cores count, whatever the script says of its loader.
+/// Returns true when the user describes the data. Then the job's CPU cores limit loading, whatever the script
+/// says about its loader.
 bool loads_data(const ScenarioOverrides& overrides) {
   return std::any_of(overrides.settings.begin(), overrides.settings.end(), [](const std::string& setting) {
     return setting.starts_with("data.") && !setting.starts_with("data.samples");
   });
 }
 
-/// The network: an option's, or what the training program is told, where our catalog has one of that name.
+/// The network: given by an option, or by an argument of the program when the catalog has a model of that
+/// name.
 struct GivenModel {
-  std::string name;                           ///< empty: nothing says it
-  const ProgramArgument* argument = nullptr;  ///< of the program, as in --arch resnet101
+  /// Name of the network; empty: nothing gives it.
+  std::string name;
+  /// Argument of the program that gives it, as in --arch resnet101; nullptr: an option does.
+  const ProgramArgument* argument = nullptr;
 };
 
+/// Returns the network. An option of foretrain wins over an argument of the program.
 GivenModel model_of(const JobScript& script, const ScenarioOverrides& overrides) {
   GivenModel said{said_of("model.name", overrides.model, overrides.settings)};
   const ProgramArgument* argument = find_argument(script.launch.arguments, "model");
@@ -58,12 +64,13 @@ GivenModel model_of(const JobScript& script, const ScenarioOverrides& overrides)
   return said;
 }
 
+/// Returns the place of a program's argument for a message.
 std::string line_of(const JobScript& script, const ProgramArgument& argument) {
   const std::string& file = script.launch.file;
   return fmt::format("{}line {}", file.empty() ? "" : file + " ", argument.span.line);
 }
 
-/// People should know that a name was taken for a network of ours.
+/// Returns a note that a name in the script was taken for a model of the catalog.
 Diagnostic taken_as_model(const JobScript& script, const GivenModel& said) {
   const std::string& file = script.launch.file.empty() ? script.file : script.launch.file;
   return {file, said.argument->span, "",
@@ -72,7 +79,7 @@ Diagnostic taken_as_model(const JobScript& script, const GivenModel& said) {
           ""};
 }
 
-/// The key of a program whose network is not known; nullptr: there is none.
+/// Returns the setting whose network is not in the catalog; nullptr: there is none.
 const ReadKey* open_network(const std::vector<TrainingSettings>& settings) {
   for (const TrainingSettings& read : settings)
     for (const ReadKey& key : read.keys)
@@ -80,7 +87,8 @@ const ReadKey* open_network(const std::vector<TrainingSettings>& settings) {
   return nullptr;
 }
 
-/// With what the program says or is told, which may be a network under another name.
+/// Returns the error about an unknown network. Its hint quotes what the settings or the program's arguments
+/// say.
 InputError missing_model(const JobScript& script, const std::vector<TrainingSettings>& settings) {
   std::string hint = "give --model NAME, as in --model resnet50";
   if (const ReadKey* key = open_network(settings))
@@ -92,7 +100,7 @@ InputError missing_model(const JobScript& script, const std::vector<TrainingSett
   return InputError(fmt::format("{} does not say which network it trains", script.file), hint);
 }
 
-/// Every reason and hint, where there is room for one line.
+/// Returns all reasons and hints of an error on one line.
 std::string in_one_line(const InputError& error) {
   std::string out;
   for (const Diagnostic& reason : error.diagnostics())
@@ -101,7 +109,7 @@ std::string in_one_line(const InputError& error) {
   return out.empty() ? error.first_message() : out;
 }
 
-/// What the settings say and the prediction leaves out, and where they and the script contradict each other.
+/// Adds warnings about settings that the prediction ignores, and about settings that contradict the script.
 void add_settings_warnings(OpenedJob& job) {
   for (const TrainingSettings& settings : job.settings) {
     for (Diagnostic& note : notes_of(settings)) job.findings.warnings.push_back(std::move(note));
@@ -110,6 +118,7 @@ void add_settings_warnings(OpenedJob& job) {
           std::pair{"strategy.accumulation", "accumulation"}}) {
       const ReadKey* said = said_by(settings, key);
       const ProgramArgument* told = find_argument(job.script.launch.arguments, own);
+      // Equal values, and a setting that is itself this argument, are no contradiction.
       if (said == nullptr || told == nullptr || said->value == told->value || said->path == told->key ||
           said->file == job.text.name)
         continue;
@@ -126,7 +135,7 @@ void add_settings_warnings(OpenedJob& job) {
 
 namespace {
 
-/// With the lines they stand in, for quotes.
+/// Adds the text of the line to each diagnostic, so that messages can quote it.
 std::vector<Diagnostic> with_lines(std::vector<Diagnostic> mistakes, const SourceText& text) {
   for (Diagnostic& mistake : mistakes) mistake.line_text = text.line(mistake.span.line);
   return mistakes;
@@ -145,6 +154,8 @@ bool names_program(const ScenarioOverrides& overrides) {
       overrides.settings, [](const std::string& setting) { return setting.starts_with("model.program="); });
 }
 
+// Steps: read script and settings, determine the network, choose the cluster, check the request, write the
+// scenario.
 OpenedJob read_job(SourceText text, const ScenarioOverrides& overrides) {
   OpenedJob job;
   const ScriptFinder find = sibling_files(text.name);
@@ -152,28 +163,32 @@ OpenedJob read_job(SourceText text, const ScenarioOverrides& overrides) {
   job.text = std::move(text);
   JobSettings settings = read_job_settings(job.text, job.script, find);
   job.settings = std::move(settings.files);
+  // A network that is given makes the program's own unknown one irrelevant.
   const GivenModel said = model_of(job.script, overrides);
   for (TrainingSettings& read : job.settings)
     if (!said.name.empty())
       std::erase_if(read.keys, [](const ReadKey& key) { return key.path == kNetworkOfProgram; });
+  // The cluster of --cluster or cluster.name, with its partition when one is given.
   std::string asked_cluster = said_of("cluster.name", overrides.cluster, overrides.settings);
-  // A partition that the user names goes before the script's.
+  // A partition that the user names takes precedence over the script's.
   const std::string partition = said_of("cluster.partition", "", overrides.settings);
   if (!asked_cluster.empty() && !partition.empty() && !site_part_of(asked_cluster))
     asked_cluster += "/" + partition;
-  std::vector<Diagnostic> no_nodes;  // of the site that the user names, where the script asks for them
+  // Mistakes about nodes that the script requests and the user's cluster does not have.
+  std::vector<Diagnostic> no_nodes;
   try {
     job.cluster = choose_cluster(job.script, asked_cluster);
   } catch (const InputError& error) {
     const bool is_of_script = error.diagnostics().front().file == job.text.name;
     if (is_of_script) no_nodes = with_lines(error.diagnostics(), job.text);
-    // A cluster that the user names must be there; one that the script leaves open may stay open.
+    // A cluster that the user names must exist; one that the script leaves open may stay unknown.
     if (!overrides.cluster.empty() && !is_of_script) throw;
     job.no_cluster = error.what();
-    if (!is_of_script) job.no_cluster_sentence = in_one_line(error);  // else it is told with its line
+    // An error of the script itself is printed with its line instead.
+    if (!is_of_script) job.no_cluster_sentence = in_one_line(error);
   }
   if (job.cluster) take_whole_nodes(job.script, *job.cluster);
-  // One process that drives several GPUs has the script's batch, workers and CPUs for all of them.
+  // In a process that drives several GPUs, the script's batch, workers and CPUs count for all of these GPUs.
   std::vector<Diagnostic> settings_notes;
   const StrategyEntry* asked =
       find_strategy(said_of("strategy.name", overrides.strategy, overrides.settings));
@@ -189,6 +204,7 @@ OpenedJob read_job(SourceText text, const ScenarioOverrides& overrides) {
   for (Diagnostic& mistake : no_nodes) job.findings.refused.push_back(std::move(mistake));
   for (Diagnostic& mistake : settings.mistakes) job.findings.refused.push_back(std::move(mistake));
   add_settings_warnings(job);
+  // The scenario is written even when there are mistakes, so that `job show` can print it.
   JobScenarioOptions options{said.name, loads_data(overrides)};
   options.settings = job.settings;
   options.is_recorded = names_program(overrides);
@@ -202,8 +218,8 @@ OpenedJob read_job(SourceText text, const ScenarioOverrides& overrides) {
 
 namespace {
 
-/// A cluster that the user names besides the script is a question of its own: the script's type of GPU is
-/// told, and does not count.
+/// Turns the script's wrong type of GPU into a warning. A cluster that the user names is a question of its
+/// own: how the job would run there.
 void allow_other_gpus(OpenedJob& job) {
   for (const WrongGpu& wrong : wrong_gpus(job.script, *job.cluster)) {
     std::erase_if(job.findings.refused, [&](const Diagnostic& row) { return row.message == wrong.message; });
@@ -213,6 +229,7 @@ void allow_other_gpus(OpenedJob& job) {
 
 }  // namespace
 
+// Everything that prevents a prediction is collected before it is thrown.
 OpenedJob open_job(SourceText text, const ScenarioOverrides& overrides) {
   OpenedJob job = read_job(std::move(text), overrides);
   if (job.cluster && !said_of("cluster.name", overrides.cluster, overrides.settings).empty())
@@ -222,7 +239,8 @@ OpenedJob open_job(SourceText text, const ScenarioOverrides& overrides) {
     mistakes.push_back(
         {job.text.name, {}, "", "how many GPUs it reserves is not known", "give --gpus, as in --gpus 1,4"});
   if (!mistakes.empty()) throw InputError(std::move(mistakes));
-  if (!job.cluster) choose_cluster(job.script, "");  // throws, with the candidates
+  // Throws InputError with the clusters that the script may mean.
+  if (!job.cluster) choose_cluster(job.script, "");
   const GivenModel said = model_of(job.script, overrides);
   if (names_program(overrides)) return job;
   if (said.name.empty() && !describes_network(job)) throw missing_model(job.script, job.settings);

@@ -1,4 +1,4 @@
-// A job script on the command line: read, held against its cluster, turned into a scenario's text.
+// A job script on the command line: read, checked against its cluster, and turned into a scenario.
 #pragma once
 
 #include <optional>
@@ -12,30 +12,36 @@
 
 namespace foretrain {
 
-/// A job script that was read, with the scenario that it stands for.
+/// A job script, its findings and the scenario that it stands for.
 struct OpenedJob {
+  /// The script's text.
   SourceText text;
   JobScript script;
   std::optional<ClusterSpec> cluster;
-  std::string no_cluster;           ///< why there is none
-  std::string no_cluster_sentence;  ///< every reason of it, in one line
+  /// Why the cluster is unknown, as a message with several lines; empty when it is known.
+  std::string no_cluster;
+  /// The same reasons in one line.
+  std::string no_cluster_sentence;
   JobFindings findings;
-  std::vector<TrainingSettings> settings;  ///< that the script names
-  std::string toml;                        ///< the scenario; empty without a cluster
+  /// Training settings in files that the script names, such as DeepSpeed's JSON.
+  std::vector<TrainingSettings> settings;
+  /// The scenario as TOML; empty without a cluster.
+  std::string toml;
 };
 
-/// Whether a recorded program is trained: what the script says of network, batch and strategy is in it.
+/// Returns true when a recorded program is trained. Network, batch and strategy are then those of the
+/// recording.
 bool names_program(const ScenarioOverrides& overrides);
 
-/// Whether arguments of the program describe the network itself, as Megatron-LM's do.
+/// Returns true when the program's arguments or settings describe the network, as Megatron-LM's do.
 bool describes_network(const OpenedJob& job);
 
-/// Reads and checks; a cluster that cannot be told stays open. Throws InputError for what is no script that
-/// is read.
+/// Reads and checks a script. A cluster that cannot be determined stays open. Throws InputError when the text
+/// is no script that foretrain reads, or when the user names an unknown cluster.
 OpenedJob read_job(SourceText text, const ScenarioOverrides& overrides);
 
-/// The same, but everything that keeps it from being predicted is thrown at once: mistakes, no cluster, no
-/// model.
+/// Does the same, but throws everything that prevents a prediction in one InputError: mistakes, no cluster,
+/// no number of GPUs, no model.
 OpenedJob open_job(SourceText text, const ScenarioOverrides& overrides);
 
 }  // namespace foretrain

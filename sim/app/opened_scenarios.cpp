@@ -1,5 +1,5 @@
-// A name becomes a text, the text a scenario, and a job script's nodes are put into it. A mistake in an
-// option is the same for every scenario and is said once.
+// Opens the scenarios of a command line: a name becomes a text, the text a scenario, and reservations of a
+// job script are added. A mistake in an option would occur in every scenario and is reported once.
 #include "sim/app/opened_scenarios.hpp"
 
 #include <algorithm>
@@ -20,13 +20,15 @@ namespace foretrain {
 
 namespace {
 
-/// What a job reserves of its cluster; its TOML cannot say that it has some GPUs of each node only.
+/// Applies the reservation of a job that uses only some GPUs of each node, which TOML cannot express: the job
+/// is spread over its nodes and a warning says so.
 void apply_reservation(const OpenedJob& job, Scenario& scenario) {
   const JobResources& have = job.script.resources;
   const int nodes = training_nodes(job.script);
   if (is_mixed(scenario.cluster) || !have.gpus_per_node || nodes < 2 ||
       have.gpus_per_node->value >= scenario.cluster.node.gpus)
     return;
+  // Only a job that fits into its nodes and has no other layout is spread.
   const std::int64_t most = std::int64_t{nodes} * scenario.cluster.node.gpus;
   const bool fits = nodes <= scenario.cluster.nodes &&
                     std::ranges::all_of(scenario.gpus, [most](int gpus) { return gpus <= most; });
@@ -38,7 +40,7 @@ void apply_reservation(const OpenedJob& job, Scenario& scenario) {
                   have.gpus_per_node->value, scenario.cluster.node.gpus, nodes));
 }
 
-/// Puts into the scenario what the TOML of its job script cannot say.
+/// Adds warnings, unmodelled settings and the reservation of a job script.
 void apply_job(const std::optional<OpenedJob>& job, Scenario& scenario) {
   if (!job) return;
   for (const Diagnostic& warning : job->findings.warnings) scenario.warnings.push_back(one_line(warning));
@@ -48,7 +50,7 @@ void apply_job(const std::optional<OpenedJob>& job, Scenario& scenario) {
   apply_reservation(*job, scenario);
 }
 
-/// A calibration of another GPU says nothing of this cluster.
+/// Adds a warning when the cluster's calibration was measured on another GPU.
 void warn_of_other_gpu(Scenario& scenario) {
   const ClusterSpec& cluster = scenario.cluster;
   for (const auto& [key, value] : cluster.calibration.provenance) {
@@ -60,7 +62,7 @@ void warn_of_other_gpu(Scenario& scenario) {
   }
 }
 
-/// With the line it stands in, for the warning when the run takes longer.
+/// Returns the job's time limit with its place in the script, for a warning when the run takes longer.
 std::optional<JobTimeLimit> time_limit_of(const std::optional<OpenedJob>& job) {
   if (!job || !job->script.request.seconds) return std::nullopt;
   const auto& limit = *job->script.request.seconds;
@@ -68,6 +70,7 @@ std::optional<JobTimeLimit> time_limit_of(const std::optional<OpenedJob>& job) {
                       fmt::format("{}:{}", printable(job->text.name), limit.span.line)};
 }
 
+/// Opens one scenario. An empty text means that the options alone are the scenario.
 OpenedScenario opened(NamedScenario named, const ScenarioOverrides& overrides, RequestedScaling scaling) {
   Scenario scenario =
       named.source.text.empty() ? make_scenario(overrides) : read_scenario(named.source, overrides);
@@ -76,6 +79,7 @@ OpenedScenario opened(NamedScenario named, const ScenarioOverrides& overrides, R
   return {std::move(named.source), scaled(std::move(scenario), scaling), time_limit_of(named.job)};
 }
 
+/// Opens one scenario for each strategy.
 ComparedScenarios opened_compared(const NamedScenario& named, const ScenarioOverrides& overrides,
                                   const std::vector<std::string>& strategies) {
   ComparedScenarios scenarios = read_compared(named.source, overrides, strategies);
@@ -83,7 +87,7 @@ ComparedScenarios opened_compared(const NamedScenario& named, const ScenarioOver
   return scenarios;
 }
 
-/// What `open` makes of each name's text.
+/// Opens each name and applies `open` to it. Throws the mistakes of all names in one InputError.
 template <class Opened, class Open>
 std::vector<Opened> open_each(const std::vector<std::string>& names, const ScenarioOverrides& overrides,
                               Open open) {
@@ -95,7 +99,7 @@ std::vector<Opened> open_each(const std::vector<std::string>& names, const Scena
       all.push_back(open(open_scenario(name, overrides)));
     } catch (const InputError& error) {
       for (const Diagnostic& mistake : error.diagnostics()) {
-        // Options are applied to every scenario: a mistake in them would be told once for each.
+        // Options apply to every scenario, so a mistake in them would be listed once for each.
         const bool is_known = std::ranges::find(mistakes, mistake) != mistakes.end();
         if (!is_known && mistakes.size() < Diagnostics::kMostDiagnostics) mistakes.push_back(mistake);
       }
@@ -121,6 +125,7 @@ std::vector<ComparedScenarios> open_compared(const std::vector<std::string>& nam
   });
 }
 
+// Keys that the file or --set states are fixed for a search of layouts; defaults are not.
 std::vector<std::string> given_parallel_keys(const SourceText& source, const ScenarioOverrides& overrides) {
   const ScenarioDocument document(source, overrides);
   std::vector<std::string> keys;
@@ -129,6 +134,7 @@ std::vector<std::string> given_parallel_keys(const SourceText& source, const Sce
   return keys;
 }
 
+// The scaling of the scenario and `both` leave it as it is.
 Scenario scaled(Scenario scenario, RequestedScaling scaling) {
   if (scaling == RequestedScaling::weak) return with_scaling(std::move(scenario), Scaling::weak);
   if (scaling == RequestedScaling::strong) return with_scaling(std::move(scenario), Scaling::strong);

@@ -1,5 +1,5 @@
-// The scenarios of a command line, opened: files and job scripts read, options and --set applied. All of them
-// before anything runs.
+// Opens the scenarios that a command line names: reads files and job scripts, and applies options and --set.
+// All scenarios are opened before anything is simulated, so that mistakes are reported at once.
 #pragma once
 
 #include <cstdint>
@@ -14,34 +14,38 @@
 
 namespace foretrain {
 
-/// What a job script says of the run's time.
+/// The time limit that a job script requests.
 struct JobTimeLimit {
   std::int64_t seconds = 0;
-  int gpus = 1;       ///< that the job reserves
-  std::string place;  ///< file and line, for the warning
+  /// Number of GPUs that the job reserves.
+  int gpus = 1;
+  /// File and line of the request, for a warning.
+  std::string place;
 };
 
-/// A scenario that was read, with warnings and where it came from.
+/// A scenario that was read, with the text that it came from.
 struct OpenedScenario {
-  SourceText source;  ///< TOML, of a job script what it became; no text: the options alone are the scenario
+  /// TOML; for a job script, the scenario made of it. An empty text: the options alone are the scenario.
+  SourceText source;
   Scenario scenario;
-  std::optional<JobTimeLimit> time_limit{};  ///< of a job script
+  /// Time limit of a job script; none for other files.
+  std::optional<JobTimeLimit> time_limit{};
 };
 
-/// Opens each of `names`; no name at all is a scenario from the options alone. The mistakes of all are thrown
-/// at once as InputError, each once.
+/// Opens each of `names`; without names the options alone make one scenario. Throws the mistakes of all of
+/// them in one InputError, each mistake once.
 std::vector<OpenedScenario> open_scenarios(const std::vector<std::string>& names,
                                            const ScenarioOverrides& overrides, RequestedScaling scaling);
 
-/// The same, each once for every strategy.
+/// Does the same, and opens each scenario once for every strategy.
 std::vector<ComparedScenarios> open_compared(const std::vector<std::string>& names,
                                              const ScenarioOverrides& overrides,
                                              const std::vector<std::string>& strategies);
 
-/// Keys of [parallel] that the scenario or the command line gives.
+/// Returns the keys of [parallel] that the scenario or the command line states.
 std::vector<std::string> given_parallel_keys(const SourceText& source, const ScenarioOverrides& overrides);
 
-/// What --scaling does to a scenario.
+/// Returns the scenario with the scaling that --scaling asks for.
 Scenario scaled(Scenario scenario, RequestedScaling scaling);
 
 }  // namespace foretrain

@@ -1,4 +1,8 @@
-// paste: a text of many tools, block by block: what each says, what contradicts what, what to do with it.
+// The command paste: reads a text with the output of several tools and prints a table with one row for each
+// block. Below stand contradictions between blocks and the next command to run.
+//
+// `foretrain paste FILE` and `foretrain FILE` do the same. Nothing is written but the table and the notes
+// below it.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -17,9 +21,11 @@ namespace foretrain {
 
 namespace {
 
+// Largest number of blocks in the table; the others are counted.
 constexpr std::size_t kMostShownBlocks = 40;
 
-/// A file of ours under another ending: a heading such as [model] alone in a line.
+/// Returns true for a scenario or cluster file with another ending: it has a heading such as [model] on a
+/// line of its own.
 bool is_scenario(std::string_view text) {
   LogLines lines(text);
   for (LogLine line; lines.next(line);) {
@@ -29,15 +35,19 @@ bool is_scenario(std::string_view text) {
   return false;
 }
 
+/// Returns the lines of the block, such as "3-17".
 std::string lines_of(const BlockFinding& block) {
   return block.first_line == block.last_line ? fmt::format("{}", block.first_line)
                                              : fmt::format("{}-{}", block.first_line, block.last_line);
 }
 
+/// Returns the table. Columns: lines of the text; the tool that printed them, or the typed command; what they
+/// state.
 std::string block_rows(const PastedText& pasted) {
   std::string out = fmt::format("{:<12} {:<20} {}\n", "lines", "printed by", "what it says");
   std::size_t shown = 0;
   for (const BlockFinding& block : pasted.findings) {
+    // A block that no reader and no prompt identifies has nothing to show.
     if (block.kind == BlockKind::unknown && block.command.empty()) continue;
     if (shown++ >= kMostShownBlocks) continue;
     const std::string by = block.kind == BlockKind::unknown ? shortened(printable(block.command), 20)
@@ -50,6 +60,7 @@ std::string block_rows(const PastedText& pasted) {
   return out;
 }
 
+/// Returns contradictions between blocks as warnings.
 std::string row_warnings(const PastedText& pasted) {
   std::string out;
   for (const MachineWarning& doubt : pasted.doubts)
@@ -57,11 +68,13 @@ std::string row_warnings(const PastedText& pasted) {
   return out;
 }
 
-/// What to do with the machine; a contradiction in words where there is no one machine.
+/// Returns what the machine is and which commands make a cluster file of it. When blocks contradict each
+/// other so that no machine results, the message says why.
 std::string machine_rows(const std::string& file, const PastedText& pasted) {
   if (pasted.machines.empty()) return "";
   const std::string name = printable(file);
   try {
+    // The imported file marks what it assumes; its first line describes the machine.
     const ImportedCluster cluster = cluster_of_read({pasted.machines, pasted.doubts, {}}, {});
     const bool is_assumed = cluster.text.find("# assumed: nearest to") != std::string::npos;
     return fmt::format(
@@ -78,6 +91,7 @@ std::string machine_rows(const std::string& file, const PastedText& pasted) {
 
 }  // namespace
 
+// A text in which no tool is recognised is wrong input (exit code 1).
 void run_paste(const std::string& file) {
   const SourceText source = read_machine_text(file);
   const auto pasted = read_pasted_text(source, 1);
@@ -92,12 +106,14 @@ void run_paste(const std::string& file) {
   write_output("", printable_lines(out));
 }
 
+// The caller then runs `paste` in place of `predict`.
 bool is_pasted_file(const std::string& file) {
   try {
     const SourceText source = read_machine_text(file);
     return !is_job_script(source.text) && !is_scenario(source.text) && is_pasted_text(source.text, 1);
   } catch (const InputError&) {
-    return false;  // too large for a paste
+    // The file is too large to be pasted output.
+    return false;
   }
 }
 

@@ -1,4 +1,9 @@
-// plan: arguments → opened scenario → request → search → report → output.
+// The command plan: searches the layouts of a large model (tensor, pipeline, data, context and expert
+// parallelism) for given numbers of GPUs. It prints the layouts that fit, fastest first, and can write a job
+// script for the best one.
+//
+// `foretrain plan --model llama3_70b --cluster NAME --gpus 64` prints the answer and a ranked table
+// (report/plan). That no layout fits is an answer with exit code 0, unless a job script was requested.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -24,9 +29,10 @@ namespace foretrain {
 
 namespace {
 
+// Largest number of tokens or sequences of a global batch.
 constexpr double kMostTokens = 1e15;
 
-/// 1024, or tokens: 4M-tokens, 500k-tokens, 1e6-tokens. Nothing for anything else.
+/// Returns the number that a text such as 1024, 4M, 500k or 1e6 spells; nothing for any other text.
 std::optional<double> parse_amount(const std::string& text) {
   std::size_t used = 0;
   double number = 0;
@@ -45,7 +51,8 @@ std::optional<double> parse_amount(const std::string& text) {
   return amount >= 1 && amount <= kMostTokens ? std::optional(amount) : std::nullopt;
 }
 
-/// In sequences; a number of tokens is rounded to a power of two of them, which has many divisors.
+/// Returns the global batch in sequences; 0 when it is not given. A number of tokens is rounded to a power of
+/// two of sequences, since that has many divisors and thus many layouts.
 std::int64_t sequences_of(const std::string& text, std::int64_t sequence) {
   if (text.empty()) return 0;
   constexpr std::string_view kTokens = "-tokens";
@@ -59,11 +66,13 @@ std::int64_t sequences_of(const std::string& text, std::int64_t sequence) {
              std::lround(std::max(0.0, std::log2(*amount / static_cast<double>(sequence)))));
 }
 
-/// By number of GPUs, or of whole nodes; ascending.
+/// Returns the numbers of GPUs to plan for, ascending and without repeats. --nodes counts whole nodes. Throws
+/// InputError when the cluster has fewer GPUs.
 std::vector<int> numbers_of(const PlanCommand& command, const Scenario& scenario) {
   std::vector<int> numbers = command.gpus;
   for (const int nodes : command.nodes) {
     const std::int64_t gpus = std::int64_t{nodes} * scenario.cluster.node.gpus;
+    // The cap keeps the product within an int; a larger number is refused below.
     numbers.push_back(static_cast<int>(std::min(gpus, gpus_of_job(scenario) + 1)));
   }
   std::ranges::sort(numbers);
@@ -74,22 +83,26 @@ std::vector<int> numbers_of(const PlanCommand& command, const Scenario& scenario
   return numbers;
 }
 
+/// Throws InputError unless exactly one of --gpus and --nodes is given.
 void check_numbers(const PlanCommand& command) {
   if (command.gpus.empty() == command.nodes.empty())
     throw InputError(command.gpus.empty() ? "how many GPUs?" : "--gpus and --nodes say the same twice",
                      "as in --gpus 64, --gpus 8,16,32 or --nodes 1,2,4");
 }
 
-/// Of the rows that are shown: each takes a few simulations.
+/// Adds intervals to the rows that are shown; others are left without, because each interval takes several
+/// simulations.
 void add_intervals(const Scenario& scenario, const PlanCommand& command, PlannedCounts& plan) {
   const std::size_t top = plan.counts.size() == 1 ? static_cast<std::size_t>(command.top) : 0;
   for (PlannedCount& count : plan.counts) {
     std::vector<std::size_t> rows = shown_rows(count.search, top);
+    // With several numbers of GPUs, only the best layout of each is shown.
     if (plan.counts.size() > 1) rows.resize(std::min<std::size_t>(rows.size(), 1));
     add_intervals(scenario, rows, count.search);
   }
 }
 
+/// Runs the search for every number of GPUs, with a progress line.
 PlannedCounts planned(const Scenario& scenario, const PlanCommand& command, const LayoutRequest& request) {
   ProgressLine progress("planning " + scenario.name);
   PlannedCounts plan = plan_counts(scenario, numbers_of(command, scenario), request,
@@ -99,7 +112,7 @@ PlannedCounts planned(const Scenario& scenario, const PlanCommand& command, cons
   return plan;
 }
 
-/// Of the last number that pays.
+/// Returns job scripts for the largest number of GPUs that pays. Throws InputError when no layout fits.
 std::vector<FileText> scripts_of(const Scenario& scenario, const PlanCommand& command,
                                  const PlannedCounts& plan) {
   if (!asks_for_script(command.scripts)) return {};
@@ -109,6 +122,7 @@ std::vector<FileText> scripts_of(const Scenario& scenario, const PlanCommand& co
 
 }  // namespace
 
+// Everything is computed before the first file is written, so that an error leaves no partial results.
 void run_plan(const PlanCommand& command) {
   check_numbers(command);
   check_outputs({{"-o", command.output},
@@ -121,13 +135,15 @@ void run_plan(const PlanCommand& command) {
   ScenarioOverrides overrides = command.overrides;
   const NamedScenario named = names.empty() ? NamedScenario{} : open_scenario(command.scenario, overrides);
   LayoutRequest request{0, 0, given_parallel_keys(named.source, overrides)};
-  // A table of its own, whatever the file has; degrees are varied below.
+  // Sequence parallelism is on unless the scenario states it. The setting also creates the table [parallel]
+  // in a scenario that has none; degrees are varied by the search.
   overrides.settings.insert(overrides.settings.begin(), "parallel.sequence_parallel=true");
   overrides.origins[overrides.settings.front()] = {"foretrain plan", SettingOrigin::Kind::command, {}};
   if (std::ranges::find(request.fixed, "sequence_parallel") != request.fixed.end())
     overrides.settings.erase(overrides.settings.begin());
   const OpenedScenario opened = open_scenarios(names, overrides, RequestedScaling::of_scenario).front();
   const Scenario& scenario = opened.scenario;
+  // A script has a time limit, so the length of the run must be known.
   if (asks_for_script(command.scripts)) refuse_unknown_length(scenario);
   request.global_batch = sequences_of(command.global_batch, layout_of(scenario).sequence);
   const PlannedCounts plan = planned(scenario, command, request);

@@ -1,5 +1,15 @@
-// predict: arguments → opened scenarios → request → analysis → report → output. Of one scenario, of several
-// each by itself, of a study every combination; below, each of the three goes down the same way.
+// The command predict, the main path through the program: arguments, opened scenarios, request, analysis,
+// report, output. It takes one of three ways: one scenario, several scenarios each by itself, or the
+// combinations of a [study].
+//
+// Order matters for the user. All files are read and all options are checked first, then everything is
+// simulated, and results are written last. So a mistake costs no computing time, and an error leaves no
+// partial files. The report goes to -o or standard output; --html, --trace, --program-out and job scripts are
+// written before it.
+//
+// `foretrain predict SCENARIO` prints the answer of report/prediction/answer_text.cpp. That the training does
+// not fit into memory is an answer with exit code 0. Mistakes in the scenario or the options end the command
+// with exit code 1.
 #include "sim/analysis/predict.hpp"
 
 #include <algorithm>
@@ -32,11 +42,13 @@ namespace foretrain {
 
 namespace {
 
-// Request: what was asked goes together, and the rest of what it needs is read.
+// Request: options that do not go together are refused, and the remaining files are read.
 
+/// Returns true when the scenario varies settings in a [study].
 bool has_study(const OpenedScenario& opened) { return !opened.scenario.study.axes.empty(); }
 
-/// A trace is of one prediction.
+/// Throws InputError for outputs that show a single prediction, such as a trace, when there are several.
+/// `is_written` states whether the format can show several.
 void refuse_traces(const PredictCommand& command, bool is_written, std::string_view what,
                    std::string_view hint) {
   for (const auto& [option, file] :
@@ -54,7 +66,8 @@ void refuse_traces(const PredictCommand& command, bool is_written, std::string_v
                      "as in --format table");
 }
 
-/// Its combinations say themselves what varies, and its table has no room for more than one line each.
+/// Throws InputError for options without effect on a study: its combinations state themselves what varies,
+/// and its table has one line for each.
 void refuse_with_study(const PredictCommand& command) {
   const std::string_view option = command.scaling != RequestedScaling::of_scenario ? "--scaling"
                                   : command.break_even                             ? "--break-even"
@@ -66,6 +79,7 @@ void refuse_with_study(const PredictCommand& command) {
                      "leave [study] out, and say with --set which one");
 }
 
+/// Throws InputError when the format cannot show both scalings.
 void check_scalings(const PredictCommand& command) {
   if (command.scaling != RequestedScaling::both ||
       find_report(command.format)->write_both_scalings != nullptr)
@@ -74,6 +88,7 @@ void check_scalings(const PredictCommand& command) {
                    "ask for --scaling weak and --scaling strong, or for table, json or csv");
 }
 
+/// Throws InputError when one of several scenarios has a [study].
 void refuse_studies(const std::vector<OpenedScenario>& opened) {
   for (const OpenedScenario& one : opened) {
     if (has_study(one))
@@ -82,7 +97,7 @@ void refuse_studies(const std::vector<OpenedScenario>& opened) {
   }
 }
 
-/// The alternatives that a recommendation weighs; none when it is not wanted.
+/// Returns the alternatives that a recommendation compares; nothing when none is wanted.
 std::optional<ComparedScenarios> alternatives(const PredictCommand& command, const OpenedScenario& opened) {
   if (!command.recommendation.is_wanted()) return std::nullopt;
   ComparedScenarios scenarios = read_recommended(opened.source, command.overrides);
@@ -91,12 +106,15 @@ std::optional<ComparedScenarios> alternatives(const PredictCommand& command, con
   return scenarios;
 }
 
-// Analysis: each a function of what is asked, with a line on the terminal while it runs.
+// Analysis: each function is determined by its arguments, and shows a progress line while it runs.
 
+/// Predicts the scenario. Warnings about evidence and about the job's time limit are added.
 Prediction predicted(const PredictCommand& command, const OpenedEvidence& evidence, const Scenario& scenario,
                      const std::optional<JobTimeLimit>& limit) {
   ProgressLine progress("predicting " + scenario.name);
   Prediction prediction = predict(scenario, [&progress](double done) { progress.show(done); },
+                                  // The page always has a section on sensitivity, so it is computed for
+                                  // --html as well.
                                   {.sensitivity = command.sensitivity || !command.html.empty(),
                                    .break_even = command.break_even,
                                    .every_gpu = command.every_gpu,
@@ -105,13 +123,14 @@ Prediction predicted(const PredictCommand& command, const OpenedEvidence& eviden
   prediction.warnings.insert(prediction.warnings.end(), evidence.warnings.begin(), evidence.warnings.end());
   if (!limit) return prediction;
   const std::string too_short = time_limit_warning(limit->seconds, limit->gpus, prediction);
-  // A run that is cut off comes before everything else.
+  // A run that the time limit would cut off is the most important warning, so it comes first.
   if (!too_short.empty())
     prediction.warnings.insert(prediction.warnings.begin(), fmt::format("{}: {}", limit->place, too_short));
   return prediction;
 }
 
-/// What --gpus lists is all that may be asked for.
+/// Searches for the job to request. Numbers of --gpus limit the choice. Throws InputError when a script is
+/// wanted and no job can be recommended.
 Recommendation recommended(const PredictCommand& command, const OpenedEvidence& evidence,
                            const OpenedScenario& opened, const ComparedScenarios& scenarios) {
   const RecommendationOptions& options = command.recommendation;
@@ -126,20 +145,25 @@ Recommendation recommended(const PredictCommand& command, const OpenedEvidence& 
   return recommendation;
 }
 
-/// Of a program file: the last of so many steps, of at most so many kinds of ranks.
+// Limits of a program file: the last steps that are simulated, and kinds of ranks.
 constexpr int kSentSteps = 3, kSentKinds = 256;
 
-/// What is known of one scenario in the end.
+// Everything that is computed for one scenario.
 struct Answered {
   Prediction prediction;
-  std::optional<Prediction> other_scaling{};  ///< for --scaling both
-  StepRecording recorded{};                   ///< for --trace
-  SentProgram sent{};                         ///< for --program-out
+  // The prediction of the other scaling, for --scaling both.
+  std::optional<Prediction> other_scaling{};
+  // The recorded steps, for --trace.
+  StepRecording recorded{};
+  // The messages of the last step, for --program-out.
+  SentProgram sent{};
 };
 
+/// Computes everything that the command's options ask for.
 Answered answered(const PredictCommand& command, const OpenedEvidence& evidence, const OpenedScenario& opened,
                   const std::optional<ComparedScenarios>& others) {
   Answered answer{predicted(command, evidence, opened.scenario, opened.time_limit)};
+  // The recommendation may change the answer's action.
   if (others) {
     Prediction& prediction = answer.prediction;
     prediction.recommendation = recommended(command, evidence, opened, *others);
@@ -160,6 +184,7 @@ Answered answered(const PredictCommand& command, const OpenedEvidence& evidence,
   return answer;
 }
 
+/// Predicts every combination of the study.
 StudyResult studied(const PredictCommand& command, const StudyQuestion& study) {
   const OpenedEvidence evidence = open_evidence(command.evidence, EvidenceOf::trainings);
   ProgressLine progress("predicting " + study.own.name);
@@ -169,9 +194,9 @@ StudyResult studied(const PredictCommand& command, const StudyQuestion& study) {
   return result;
 }
 
-// Report: all texts before any is written, so that every mistake shows first.
+// Report: all texts are made before any is written, so that every mistake appears first.
 
-/// A terminal has a width, and some show bars; a file has neither.
+/// Returns the options of the report. Only a terminal has a width, and only one with UTF-8 shows bars.
 ReportOptions options_of(const PredictCommand& command) {
   ReportOptions options{.explain = command.explain, .details = command.details};
   options.quiet = command.quiet;
@@ -180,12 +205,13 @@ ReportOptions options_of(const PredictCommand& command) {
   return options;
 }
 
-/// The page always shows what the answer depends on, other reports when asked.
+/// Returns the prediction without sensitivity, unless the report was asked for it.
 Prediction without_extras(const PredictCommand& command, Prediction prediction) {
   if (!command.sensitivity) prediction.sensitivity.reset();
   return prediction;
 }
 
+/// Returns the text for -o: of one scaling, or of weak scaling followed by strong scaling.
 std::string main_report(const PredictCommand& command, const Answered& answer) {
   const ReportOptions options = options_of(command);
   const Prediction own = without_extras(command, answer.prediction);
@@ -195,16 +221,17 @@ std::string main_report(const PredictCommand& command, const Answered& answer) {
   return own.strong_scaling ? write(other, own, options) : write(own, other, options);
 }
 
+/// Returns true when the file's name asks for gzip.
 bool is_packed(const std::string& file) { return file.ends_with(".gz"); }
 
-/// Packed where the file's name says so.
+/// Returns the trace as Chrome's JSON, compressed when the file's name says so.
 std::string trace_text(const PredictCommand& command, const Answered& answer, const Scenario& scenario) {
   const std::string text =
       write_trace(answer.recorded, scenario, answer.prediction.points.back().memory, command.trace_steps);
   return is_packed(command.trace) ? packed_gzip(text) : text;
 }
 
-/// The scaling that was asked for first, and the other beside it.
+/// Returns the HTML page. The requested scaling comes first, followed by the other one.
 std::string page_of(const PredictCommand& command, const OpenedEvidence& evidence, const Answered& answer,
                     const OpenedScenario& opened) {
   const auto& recommendation = answer.prediction.recommendation;
@@ -220,7 +247,7 @@ std::string page_of(const PredictCommand& command, const OpenedEvidence& evidenc
   return write_page(content);
 }
 
-/// What is written besides the report, in this order.
+/// Returns the files besides the report, in the order in which they are written.
 std::vector<FileText> further_files(const PredictCommand& command, const OpenedEvidence& evidence,
                                     const Answered& answer, const OpenedScenario& opened) {
   std::vector<FileText> files;
@@ -232,8 +259,9 @@ std::vector<FileText> further_files(const PredictCommand& command, const OpenedE
   return files;
 }
 
-// The three ways down.
+// The three ways.
 
+/// Predicts one scenario and writes everything that was asked for.
 void predict_one(const PredictCommand& command, const OpenedScenario& opened) {
   check_scalings(command);
   const std::optional<ComparedScenarios> others = alternatives(command, opened);
@@ -246,6 +274,7 @@ void predict_one(const PredictCommand& command, const OpenedScenario& opened) {
   warn_beside(command.format, answer.prediction.warnings);
 }
 
+/// Predicts the combinations of a study and writes their table.
 void predict_study(const PredictCommand& command, const OpenedScenario& opened) {
   refuse_with_study(command);
   const auto write = find_report(command.format)->write_study;
@@ -258,6 +287,7 @@ void predict_study(const PredictCommand& command, const OpenedScenario& opened) 
   warn_beside(command.format, result.warnings);
 }
 
+/// Predicts several scenarios independently and writes them in one report.
 void predict_several(const PredictCommand& command, const std::vector<OpenedScenario>& opened) {
   const auto write = find_report(command.format)->write_several;
   refuse_traces(command, write != nullptr, "several", "predict them one by one");
@@ -279,13 +309,14 @@ void predict_several(const PredictCommand& command, const std::vector<OpenedScen
   for (const Prediction& prediction : predictions) warn_beside(command.format, prediction.warnings);
 }
 
-/// Whether "a.b.c = value" is the setting that a user calls `key`: "c", "b.c" or "a.b.c".
+/// Returns true when the setting "a.b.c = value" is meant by `key`, which may be "c", "b.c" or "a.b.c".
 bool is_called(const UnmodelledSetting& setting, std::string_view key) {
   const std::string path = "." + setting.setting.substr(0, setting.setting.find(" = "));
   return path.ends_with("." + std::string(key));
 }
 
-/// Takes the settings out that the user says to ignore, at the user's risk.
+/// Removes settings that are not modelled and that the user chooses to ignore, and adds a warning for each.
+/// Throws InputError when a key names none.
 void ignore_settings(const std::vector<std::string>& keys, std::vector<OpenedScenario>& opened) {
   for (const std::string& key : keys) {
     std::size_t ignored = 0;
@@ -305,6 +336,7 @@ void ignore_settings(const std::vector<std::string>& keys, std::vector<OpenedSce
 
 }  // namespace
 
+// Several scenarios exclude a study; one scenario with a study is a table of combinations.
 void run_predict(const PredictCommand& command) {
   std::vector<OpenedScenario> opened = open_scenarios(command.scenarios, command.overrides, command.scaling);
   ignore_settings(command.ignored, opened);

@@ -1,4 +1,5 @@
-// Carriage return and erase-to-end-of-line: nothing stays behind.
+// Draws the progress line with a carriage return and "erase to end of line", so that nothing remains on the
+// terminal.
 #include "sim/app/progress_line.hpp"
 
 #include <algorithm>
@@ -15,10 +16,11 @@ namespace foretrain {
 ProgressLine::ProgressLine(const std::string& what)
     : what_(printable(what)), on_terminal_(is_terminal(STDERR_FILENO)) {}
 
-/// \x1b[K clears the rest of the line, which may have been longer.
+// \x1b[K erases the rest of the line, since the last text may have been longer.
 void ProgressLine::show(double done, const std::string& beside) {
   using namespace std::chrono_literals;
   const auto now = Clock::now();
+  // Short work shows nothing, and drawing ten times a second costs no noticeable time.
   if (!on_terminal_ || now - start_ < 1s || now - last_ < 100ms) return;
   last_ = now;
   shown_ = true;

@@ -1,4 +1,4 @@
-// A progress line on the terminal for work that takes over a second.
+// A progress line on the terminal for work that takes longer than a second.
 #pragma once
 
 #include <chrono>
@@ -6,16 +6,17 @@
 
 namespace foretrain {
 
-/// Writes to standard error when that is a terminal, at most ten times a second, and only after the first
-/// second.
+/// Draws to standard error when that is a terminal, at most ten times a second, and only after the first
+/// second. The line is erased when the object is destroyed.
 class ProgressLine {
  public:
   explicit ProgressLine(const std::string& what);
   ~ProgressLine() { clear(); }
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
-  /// `done` in 0..1; `beside`: what else there is to say.
+  /// Draws the line when it is due. `done` is the finished fraction in 0..1; `beside` is text behind the bar.
   void show(double done, const std::string& beside = "");
+  /// Erases the line.
   void clear();
 
  private:

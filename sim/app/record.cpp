@@ -1,4 +1,5 @@
-// A training program is Python: the recorder is the Python package, which this door finds and runs.
+// The command record: finds Python and runs the recorder of the Python package, which takes this process's
+// place.
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -14,6 +15,7 @@
 
 namespace foretrain {
 
+// Returns only by an exception: after execvp the recorder's exit code is that of the command.
 void run_record(const RecordCommand& command) {
   need_own_process("foretrain record");
   add_package_to_python_path();

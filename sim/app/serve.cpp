@@ -1,5 +1,9 @@
-// serve: the workshop page and its engine on this machine's own address. A question is answered in a process
-// of its own, with limits of time and memory, so that none can take the server with it.
+// The command serve: a web server on the loopback addresses with the workshop page and its engine. Each
+// question is answered in a process of its own with limits of time and memory, so that no question can take
+// the server with it.
+//
+// `foretrain serve` prints the address of the page and answers until a signal ends it. A requested port that
+// is taken is an environment error (exit code 3). Questions are answered by answer.cpp.
 #include <atomic>
 #include <csignal>
 #include <cstdio>
@@ -24,10 +28,12 @@ namespace foretrain {
 
 namespace {
 
+// Port that is tried first when --port is not given.
 constexpr int kUsualPort = 8080;
-constexpr int kMostAtOnce = 4;  ///< questions that are answered at the same time
+// Questions that are answered at the same time; further ones get status 503.
+constexpr int kMostAtOnce = 4;
 
-/// Counts itself as long as it lives.
+// Takes one of these places for its lifetime, if one is free.
 class Place {
  public:
   explicit Place(std::atomic<int>& taken) : taken_(taken), is_free_(++taken <= kMostAtOnce) {}
@@ -41,13 +47,14 @@ class Place {
   bool is_free_;
 };
 
-/// What the threads of the server share.
+// State that the server's threads share.
 struct Desk {
   std::atomic<int> taken = 0;
   std::mutex turn;
 };
 
-/// Why what came is no question; empty when it is one.
+/// Returns why the body is no question; empty when it is one. The check is cheap and needs no process of its
+/// own.
 std::string question_fault(const std::string& question) {
   try {
     read_question(question);
@@ -57,6 +64,8 @@ std::string question_fault(const std::string& question) {
   }
 }
 
+/// Returns the response: 400 for no question, 503 when all places are taken, 500 when the process died, else
+/// 200. A question with wrong input has status 200 and an answer that says so.
 WebResponse answered(const std::string& question, Desk& desk) {
   if (const std::string fault = question_fault(question); !fault.empty()) return {400, write_refusal(fault)};
   const Place place(desk.taken);
@@ -70,7 +79,7 @@ WebResponse answered(const std::string& question, Desk& desk) {
 
 void run_serve(const ServeCommand& command) {
   need_own_process("foretrain serve");
-  // Signals are how it ends, nothing that anybody must be told of.
+  // A signal is the normal end of the server, so no message is printed. An ignored signal stays ignored.
   for (const int signal : {SIGINT, SIGTERM}) {
     if (std::signal(signal, SIG_DFL) == SIG_IGN) std::signal(signal, SIG_IGN);
   }
@@ -82,6 +91,7 @@ void run_serve(const ServeCommand& command) {
                          .answer = [&desk](const std::string& question) { return answered(question, desk); },
                          .largest_body = kLargestQuestion};
   serve(server, [&server](int port) {
+    // The address is printed when the port is open; it holds the token that the page needs.
     const std::string token = server.token.empty() ? "" : "?token=" + server.token;
     write_output("",
                  fmt::format("The workshop page: http://127.0.0.1:{}/{} (Ctrl-C ends it)\n", port, token));

@@ -1,4 +1,4 @@
-// A settings file is an ordinary file; what it names is looked for beside it.
+// Reads training settings of other tools. A file that another file names is searched beside it.
 #include "sim/app/settings_files.hpp"
 
 #include <algorithm>
@@ -17,6 +17,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// Returns the text of a file below `folder`. Nothing is returned for a name that leads out of the folder,
+/// that is longer than 256 characters, or that belongs to no readable text.
 std::optional<SourceText> text_in(const fs::path& folder, const std::string& name) {
   const fs::path path = name;
   const bool leaves = path.is_absolute() || std::find(path.begin(), path.end(), fs::path("..")) != path.end();
@@ -29,14 +31,15 @@ std::optional<SourceText> text_in(const fs::path& folder, const std::string& nam
   return text;
 }
 
-/// GPUs of the job, where the command line asks for one number, or for one beside a single GPU.
+/// Returns the job's number of GPUs when the command line states one number, or one besides a single GPU; 0:
+/// unknown.
 int requested_gpus(const std::vector<int>& gpus) {
   if (gpus.empty()) return 0;
   const auto [least, most] = std::ranges::minmax(gpus);
   return least == most || (gpus.size() == 2 && least == 1) ? most : 0;
 }
 
-/// What an option says of the strategy, else what the files say; empty: neither does.
+/// Returns the strategy of an option, or else that of the files; empty when neither states one.
 std::string chosen_strategy(const std::vector<TrainingSettings>& all, const ScenarioOverrides& overrides) {
   constexpr std::string_view kName = "strategy.name=";
   std::string chosen;
@@ -55,6 +58,7 @@ std::string chosen_strategy(const std::vector<TrainingSettings>& all, const Scen
 
 ScriptFinder sibling_files(const std::string& file) {
   const fs::path folder = fs::path(file).parent_path();
+  // A path as written on another machine rarely exists here, so its last part is tried as well.
   return [folder](const std::string& name) -> std::optional<SourceText> {
     if (name.find('\0') != std::string::npos) return std::nullopt;
     if (auto found = text_in(folder, name)) return found;
@@ -78,15 +82,17 @@ std::vector<TrainingSettings> open_settings(const std::vector<std::string>& file
   return out;
 }
 
+// Every setting keeps its file and line as its origin, for messages.
 void apply_settings(const std::vector<std::string>& files, ScenarioOverrides& overrides) {
   std::vector<std::string> settings;
   std::vector<TrainingSettings> all = open_settings(files, requested_gpus(overrides.gpus));
+  // Options that the chosen strategy does not have are left out with a note.
   const std::string strategy = chosen_strategy(all, overrides);
   for (TrainingSettings& read : all) {
     for (const Diagnostic& note : leave_out_options(strategy, read))
       overrides.notes.push_back(one_line(note));
     for (const SettingEffect& effect : scenario_keys(read)) {
-      // A network that the user names wins over one that arguments describe.
+      // A network that the user names wins over one that a file describes.
       const bool is_network = effect.key == "model.network" || effect.key == "model.name";
       if (is_network && !overrides.model.empty()) continue;
       settings.push_back(effect.key + "=" + effect.value);
@@ -97,6 +103,7 @@ void apply_settings(const std::vector<std::string>& files, ScenarioOverrides& ov
     for (UnmodelledSetting& setting : unmodelled_settings(read))
       overrides.unmodelled.push_back(std::move(setting));
   }
+  // Settings of files come first, so that those of the command line win.
   overrides.settings.insert(overrides.settings.begin(), settings.begin(), settings.end());
 }
 

@@ -1,4 +1,4 @@
-// Files of training settings on the command line, and files that other files name.
+// Files of training settings on the command line, and how files that they name are found.
 #pragma once
 
 #include <string>
@@ -9,15 +9,16 @@
 
 namespace foretrain {
 
-/// Files that `file` names: in its own folder and those below it, by the name as written or its last part;
-/// nothing else of the disk is read.
+/// Returns a function that finds files named in `file`: in its folder and below, by the name as written or
+/// its last part. No other place of the disk is read.
 ScriptFinder sibling_files(const std::string& file);
 
-/// Reads each; `gpus` is the job's number of GPUs, 0: not known. The mistakes of all are thrown at once.
+/// Reads each file. `gpus` is the job's number of GPUs; 0: unknown. Throws the mistakes of all files in one
+/// InputError.
 std::vector<TrainingSettings> open_settings(const std::vector<std::string>& files, int gpus);
 
-/// Puts what they say before the settings of the command line, which win, and what they leave out among its
-/// notes.
+/// Puts the settings of the files before those of the command line, which win. Settings that the prediction
+/// ignores become notes.
 void apply_settings(const std::vector<std::string>& files, ScenarioOverrides& overrides);
 
 }  // namespace foretrain

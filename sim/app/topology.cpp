@@ -1,4 +1,9 @@
-// topology show, topology check: a cluster as the simulator sees it; topology new: a first file for one.
+// The commands topology show, check and new. `show` prints a cluster as the simulator sees it, `check` prints
+// its description and warnings, and `new` writes a first cluster file. A wrong cluster file ends each with
+// exit code 1.
+//
+// `foretrain topology check FILE` prints every mistake of a file and ends with exit code 1, or prints "no
+// faults", a description and warnings with exit code 0. Words come from report/topology.
 #include <algorithm>
 #include <map>
 
@@ -22,6 +27,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns one line about nodes of this kind: count, GPUs with their data sheet's figures, and cores.
 std::string nodes_line(const ClusterSpec& spec, int kind) {
   const NodeSpec& node = node_of_kind(spec, kind);
   const Gpu& gpu = node.gpu;
@@ -31,13 +37,15 @@ std::string nodes_line(const ClusterSpec& spec, int kind) {
       to_string(gpu.memory), to_string(gpu.memory_bandwidth), counted(node.host.cores, "core"));
 }
 
-/// What the machine is, in the figures of data sheets.
+/// Returns the lines with name, description, nodes and fabric.
 std::string heading(const ClusterSpec& spec) {
   std::string out = fmt::format("{}: {}\n", spec.name, spec.description);
   for (int kind = 0; kind < kind_count(spec); ++kind) out += (kind > 0 ? "\n" : "") + nodes_line(spec, kind);
   return out + fmt::format("{}fabric {}\n\n", is_mixed(spec) ? "\n" : ", ", spec.fabric.kind);
 }
 
+/// Returns the table of links of a node. Columns: both ends, number and type of links, and bandwidth of all
+/// of them.
 std::string connections(const ClusterSpec& spec) {
   std::string out = "Links of a node (per direction)\n";
   for (const NodeLink& link : spec.node.links) {
@@ -47,14 +55,14 @@ std::string connections(const ClusterSpec& spec) {
   return out;
 }
 
-/// What may be a slip of the pen, though it can be built.
+/// Returns warnings about values that can be simulated but may be typing errors.
 std::string doubts(const ClusterSpec& spec) {
   std::string out;
   for (const std::string& doubt : warnings_about(spec)) out += "warning: " + doubt + "\n";
   return out;
 }
 
-/// The same of what has a line in the file.
+/// Returns warnings that have a line in the cluster file.
 std::string placed_warnings(const std::string& cluster, const ClusterSpec& spec) {
   std::string out;
   for (const ClusterWarning& doubt : cluster_warnings(spec)) {
@@ -64,9 +72,10 @@ std::string placed_warnings(const std::string& cluster, const ClusterSpec& spec)
   return out;
 }
 
-/// "12 leaf, 4 spine switches" of the fabric over all nodes, by kind.
+/// Returns the switches of the fabric by kind, such as "12 leaf, 4 spine switches".
 std::string switches_of(const Cluster& cluster) {
   std::map<VertexKind, int> counts;
+  // Vertices outside of nodes are switches.
   for (const Vertex& vertex : cluster.vertices()) {
     if (vertex.node < 0) ++counts[vertex.kind];
   }
@@ -74,7 +83,7 @@ std::string switches_of(const Cluster& cluster) {
   int all = 0;
   for (const auto& [kind, count] : counts) {
     all += count;
-    // "leaf0" without its number.
+    // The kind's name is "leaf0" without its number.
     const std::string first = name_of(Vertex{kind, -1, 0});
     out += fmt::format("{}{} {}", out.empty() ? "" : ", ", count,
                        std::string_view(first).substr(0, first.size() - 1));
@@ -82,7 +91,7 @@ std::string switches_of(const Cluster& cluster) {
   return fmt::format("{} {}", out, plural(all, "switch"));
 }
 
-/// The fabric over all nodes: its switches, and how far apart its first and last node are.
+/// Returns a line about the fabric: its switches, and the route between its first and last node.
 std::string fabric_summary(const ClusterSpec& spec) {
   const Cluster cluster = Cluster::build(spec, spec.nodes);
   const int last = spec.nodes - 1;
@@ -96,7 +105,8 @@ std::string fabric_summary(const ClusterSpec& spec) {
                      route.staged ? ", staged through host memory" : "");
 }
 
-/// What is between the devices, in the classes of nvidia-smi topo -m, and the NIC that each GPU uses.
+/// Returns a table of path classes between devices, as nvidia-smi topo -m prints them, and the adapter of
+/// each GPU.
 std::string path_matrix(const Cluster& cluster) {
   const NodeSpec& node = cluster.spec().node;
   std::vector<VertexId> to;
@@ -115,7 +125,8 @@ std::string path_matrix(const Cluster& cluster) {
   return out + "\n";
 }
 
-/// Bandwidth of the route between each pair of GPUs.
+/// Returns a table of the bandwidth of the route between each pair of GPUs. A star marks routes through host
+/// memory.
 std::string gpu_matrix(const Cluster& cluster) {
   const int gpus = cluster.spec().node.gpus;
   std::string out = "\nBetween GPUs: the narrowest link of the route\n       ";
@@ -134,7 +145,8 @@ std::string gpu_matrix(const Cluster& cluster) {
   return out + (out.find('*') == std::string::npos ? "\n" : "\n  * staged through host memory\n");
 }
 
-/// A message large enough for bandwidth to be all that counts.
+/// Returns the time of an all-reduce on idle links, with its bus bandwidth 2 (n - 1) / n · bytes / time. The
+/// message is so large that latency does not matter.
 std::string all_reduce_line(const ClusterSpec& spec, const Placement& placement) {
   const int gpus = placement.size();
   const Cluster cluster = Cluster::build(spec, placement.ranks.back().node + 1);
@@ -149,18 +161,19 @@ std::string all_reduce_line(const ClusterSpec& spec, const Placement& placement)
 
 namespace {
 
-/// The links of a node, and what is between its devices.
+/// Returns the links of a node of this kind and what is between its devices.
 std::string node_pages(const ClusterSpec& spec, int kind) {
   const ClusterSpec alone = as_kind(spec, kind);
   std::string out = is_mixed(spec) ? fmt::format("{}Kind {}\n", kind > 0 ? "\n" : "", alone.node_kind) : "";
   out += connections(alone);
+  // Warnings are about the whole cluster, so they are printed once.
   if (kind == 0) out += doubts(spec);
   if (alone.node.gpus > 1) out += gpu_matrix(Cluster::build(alone, 1));
   if (alone.node.gpus + alone.node.nics > 1) out += path_matrix(Cluster::build(alone, 1));
   return out;
 }
 
-/// The first node of every kind, all of its GPUs.
+/// Returns a placement on all GPUs of one node of every kind.
 Placement one_node_of_each(const ClusterSpec& spec) {
   std::vector<NodeCapacity> rooms;
   int gpus = 0;
@@ -175,12 +188,13 @@ Placement one_node_of_each(const ClusterSpec& spec) {
 
 namespace {
 
+/// Returns everything that `show` prints about one cluster.
 std::string shown_cluster(const ClusterSpec& spec) {
   std::string out = heading(spec);
   for (int kind = 0; kind < kind_count(spec); ++kind) out += node_pages(spec, kind);
   if (spec.nodes > 1) out += fabric_summary(spec);
   out += "\nRing all_reduce on idle links\n";
-  // A pair, a node, and two nodes, as far as there are so many.
+  // Jobs of two GPUs, of one node and of two nodes, as far as the cluster has so many.
   for (const int gpus : {2, spec.node.gpus, 2 * spec.node.gpus}) {
     if (gpus > 1 && (gpus + spec.node.gpus - 1) / spec.node.gpus <= nodes_of_kind(spec, 0))
       out += all_reduce_line(spec, place_packed(gpus, spec.node.gpus));
@@ -189,11 +203,12 @@ std::string shown_cluster(const ClusterSpec& spec) {
   return out;
 }
 
+/// Returns the description in words and all warnings.
 std::string description_and_warnings(const std::string& cluster, const ClusterSpec& spec) {
   return cluster_in_words(spec) + doubts(spec) + placed_warnings(cluster, spec);
 }
 
-/// "partitions a40, test; type a40"
+/// Returns what a job must request to get these nodes, such as "partitions a40, test; type a40".
 std::string leads_in_words(const Site& site) {
   std::string partitions;
   for (const Partition& partition : site.partitions)
@@ -205,7 +220,7 @@ std::string leads_in_words(const Site& site) {
   return out.empty() ? "" : "A job gets them by " + out + ".\n";
 }
 
-/// Each kind of a site is a cluster of its own, with what leads a job there.
+/// Returns the check of a site, each of whose kinds of node is a cluster of its own.
 std::string checked_site(const TopologyCommand& command, const ClusterSpec& site) {
   std::string out = fmt::format("{}: {}, {}, {} of node, of which a job gets one: no faults\n", site.name,
                                 counted(site.nodes, "node"), counted(gpu_count(site), "GPU"),
@@ -216,7 +231,8 @@ std::string checked_site(const TopologyCommand& command, const ClusterSpec& site
   return out;
 }
 
-/// Each as if the cluster were of its nodes alone.
+/// Prints the check of a cluster with several kinds of node, each as if the cluster had only nodes of this
+/// kind.
 void check_kinds(const TopologyCommand& command, const ClusterSpec& spec) {
   std::string out = fmt::format("{}: {}, {}, {} of node: no faults\n", spec.name, counted(spec.nodes, "node"),
                                 counted(gpu_count(spec), "GPU"), counted(kind_count(spec), "kind"));
@@ -236,6 +252,7 @@ void run_topology_show(const TopologyCommand& command) {
 }
 
 void run_topology_check(const TopologyCommand& command) {
+  // open_site() throws InputError with every mistake of the file, so there are no faults from here on.
   const ClusterSpec spec = open_site(command.cluster);
   if (is_site(spec)) return write_output("", checked_site(command, spec));
   if (is_mixed(spec)) return check_kinds(command, spec);

@@ -1,5 +1,8 @@
-// topology detect: the machine the program runs on, or the files of another, → a cluster file; what could not
-// be seen, what was assumed and what looks wrong also on standard error.
+// The command topology detect: describes this machine, or the copied sys/ and proc/ of another, as a cluster
+// file. What could not be seen, what was assumed and what looks wrong also goes to standard error.
+//
+// `foretrain topology detect -o mine.toml` writes a cluster file in which everything that was not seen is
+// assumed and marked so.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -14,7 +17,7 @@ namespace foretrain {
 
 namespace {
 
-/// Cores in the place of GPUs, spread over the sockets.
+/// Adds `count` cores in place of GPUs, spread evenly over the sockets.
 void place_cores(Machine& machine, int count) {
   const std::vector<int> sockets = machine.of_kind(PartKind::socket);
   for (int i = 0; i < count && !sockets.empty(); ++i) {

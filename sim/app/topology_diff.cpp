@@ -1,4 +1,4 @@
-// topology diff: two clusters side by side, in words.
+// The command topology diff: prints the differences of two clusters in words.
 #include "sim/app/commands.hpp"
 #include "sim/report/output_file.hpp"
 #include "sim/report/topology/cluster_difference.hpp"

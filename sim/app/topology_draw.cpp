@@ -1,4 +1,8 @@
-// topology draw, topology show --channels: a node as a picture, and what NCCL would find on it.
+// The command topology draw, which writes a picture of a node as SVG or for Graphviz, and the channels that
+// `topology show --channels` prints.
+//
+// `foretrain topology draw NAME -o FILE.svg` writes the drawing of report/drawing. A file with another ending
+// is wrong input (exit code 1).
 #include <algorithm>
 #include <optional>
 
@@ -18,19 +22,22 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the settings of NCCL that the options state.
 CollectiveKnobs knobs_of(const TopologyCommand& command) {
   std::vector<std::string> settings = command.settings;
   if (!command.nccl_version.empty()) settings.push_back("nccl.version=" + command.nccl_version);
   return read_collective_knobs(settings);
 }
 
+/// Returns the number of GPUs of the first `nodes` nodes.
 int gpus_of_first(const ClusterSpec& spec, int nodes) {
   int gpus = 0;
   for (const NodeCapacity& room : node_capacities_of(spec, nodes)) gpus += room.gpus;
   return gpus;
 }
 
-/// Of all GPUs of the nodes asked for, or of one node, when the number of GPUs is left out.
+/// Returns NCCL's view of the job. Without a number of GPUs it has all GPUs of the requested nodes, or of one
+/// node.
 nccl::Job job_of(const TopologyCommand& command, ClusterSpec spec) {
   const CollectiveKnobs knobs = knobs_of(command);
   if (knobs.gpudirect) visit_nodes(spec, [&](NodeSpec& node) { node.gpudirect = *knobs.gpudirect; });
@@ -48,6 +55,7 @@ std::string describe_channels(const TopologyCommand& command) {
 }
 
 void run_topology_draw(const TopologyCommand& command) {
+  // The file's ending chooses the format.
   const bool svg = command.output.ends_with(".svg");
   if (!svg && !command.output.ends_with(".dot"))
     throw InputError(fmt::format("no drawing is called {}", command.output), "the name ends in .svg or .dot");

@@ -1,5 +1,9 @@
-// topology import: what tools print of a machine → one machine → a cluster file; assumptions also on standard
-// error. A text of many tools is cut into its blocks first.
+// The command topology import: reads what tools print about a machine, joins it to one machine, and writes a
+// cluster file. Output of several tools in one text is cut into blocks first. Assumptions also go to standard
+// error.
+//
+// `nvidia-smi topo -m | foretrain topology import - -o mine.toml` writes the cluster file. A text that tells
+// nothing about a machine ends it with exit code 1.
 #include <filesystem>
 #include <iterator>
 
@@ -19,16 +23,18 @@ namespace foretrain {
 
 namespace {
 
-/// A dump of 64 GPUs with 64 adapters is below one; networks of 10,000 hosts below ten.
+// Limit of a file in bytes. A dump of 64 GPUs with 64 adapters has less than 1 MiB, a network of 10,000 hosts
+// less than 10 MiB.
 constexpr std::size_t kLargestMachineFile = std::size_t{64} << 20;
 
+/// Adds the machines, contradictions and notes of a pasted text.
 void add_pasted(PastedText pasted, ReadMachines& out) {
   std::move(pasted.machines.begin(), pasted.machines.end(), std::back_inserter(out.machines));
   std::move(pasted.doubts.begin(), pasted.doubts.end(), std::back_inserter(out.doubts));
   std::move(pasted.notes.begin(), pasted.notes.end(), std::back_inserter(out.notes));
 }
 
-/// A folder is a copy of a node's sys/ and proc/.
+/// Reads one file. A folder is a copy of a node's sys/ and proc/.
 void read_one(const std::string& name, ReadMachines& out) {
   if (std::error_code error; std::filesystem::is_directory(name, error))
     return out.machines.push_back(detected_machine(name).machine);
@@ -45,7 +51,7 @@ SourceText read_machine_text(const std::string& name) {
   return source;
 }
 
-/// Mistakes of all files at once.
+// Mistakes of all files are collected and thrown together.
 ReadMachines read_machines(const std::vector<std::string>& files) {
   ReadMachines out;
   std::vector<Diagnostic> mistakes;
@@ -73,6 +79,7 @@ ImportedCluster cluster_of_read(const ReadMachines& read, const ImportAnswers& a
   return cluster_of(machine, answers);
 }
 
+// The file itself goes to the output; sentences for the user go to standard error.
 void write_imported(const ImportedCluster& cluster, const std::string& output) {
   write_output(output, cluster.text);
   for (const std::string& assumption : cluster.assumptions)

@@ -1,5 +1,7 @@
-// topology questions: the commands that settle what a cluster file, or what tools print of a machine, leaves
-// assumed.
+// The command topology questions: prints the commands that would settle what a cluster file, or the output of
+// tools, leaves assumed. Each row has a command and what it settles.
+//
+// `foretrain topology questions FILE` changes nothing; its answers are given to `topology import`.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -18,11 +20,12 @@ namespace foretrain {
 
 namespace {
 
-/// A cluster file as it stands, else what importing the text makes.
+/// Returns the text of a cluster file, or of the file that importing other text would make.
 std::string cluster_text_of(const std::string& name) {
   const bool is_file = name == "-" || is_readable_file(name);
   if (is_file && !name.ends_with(".toml")) return cluster_of_read(read_machines({name}), {}).text;
-  open_cluster(name);  // every mistake in it
+  // Throws InputError with every mistake of the cluster.
+  open_cluster(name);
   if (is_file) return read_text_file(name).text;
   const auto found = open_named(CatalogKind::clusters, name);
   return found ? found->text : "";

@@ -1,4 +1,8 @@
-// trace show: files of one or several ranks → where their steps' time went. One file is in memory at a time.
+// The command trace show: prints where the time of recorded steps went, from traces of one or several ranks.
+// With several ranks it also finds stragglers. Only one trace is in memory at a time.
+//
+// `foretrain trace show FILE…` prints the tables of report/traces/trace_table.cpp. A file that is no trace
+// ends it with exit code 1.
 #include "sim/analysis/traces/stragglers.hpp"
 #include "sim/app/commands.hpp"
 #include "sim/base/named_rows.hpp"

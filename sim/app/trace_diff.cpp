@@ -1,5 +1,8 @@
-// trace diff: a trace → its step by account; the same training predicted → beside it. Where no network is
-// named, the trace itself is made into one, and runs on the host that recorded it.
+// The command trace diff: compares a recorded step with its prediction, account by account. When no network
+// is named, the trace itself becomes the network, with the speed of the host that recorded it.
+//
+// `foretrain trace diff FILE --scenario NAME` prints the table of report/traces/trace_diff.cpp. A scenario of
+// which nothing can be predicted ends it with exit code 1.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -21,13 +24,17 @@ namespace foretrain {
 
 namespace {
 
+// Facts about the training that the trace states.
 struct RecordedTraining {
   TraceSummary summary;
-  ImportedModel network;  ///< no text: another one was named
+  // Network made from the trace; without text when the user named one.
+  ImportedModel network;
   std::string name;
+  // Slowdown of the recording host relative to the reference CPU; 0: unknown.
   double slowdown = 0;
 };
 
+/// Reads the trace, and makes a network of it when the user names none.
 RecordedTraining read_training(const TraceCommand& command) {
   RecordedTraining out;
   const bool has_network = !command.scenario.empty() || !command.overrides.model.empty();
@@ -42,19 +49,22 @@ RecordedTraining read_training(const TraceCommand& command) {
   return out;
 }
 
-/// As many as trained: the job's, or those of its collectives.
+/// Returns the number of GPUs that trained: the job's, or the largest group of its collectives.
 int recorded_gpus(const TraceSummary& summary) {
   int ranks = summary.ranks;
   for (const TraceCollectiveRow& row : summary.collectives) ranks = std::max(ranks, row.ranks);
   return std::max(ranks, 1);
 }
 
+/// Builds the scenario to predict. Options win over what the trace states, such as its batch and number of
+/// ranks.
 Scenario recorded_scenario(const TraceCommand& command, const RecordedTraining& training) {
   ScenarioOverrides overrides = command.overrides;
   if (overrides.gpus.empty()) {
     overrides.gpus = {recorded_gpus(training.summary)};
     overrides.origins["--gpus"] = {training.name + ": its number of ranks", SettingOrigin::Kind::command, {}};
   }
+  // The traced network exists only in memory; it is given to the reader as if it were in the catalog.
   OpenedCatalogs opened;
   if (!training.network.text.empty()) {
     const SourceText source{training.name, training.network.text};

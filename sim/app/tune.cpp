@@ -1,4 +1,9 @@
-// tune: arguments → scenario → axes → search → report → output.
+// The command tune: searches the settings of a scenario for the best value of a goal. It builds a sweep from
+// the requested axes, predicts its cases one after the other, and prints the best settings beside the
+// scenario's own.
+//
+// `foretrain tune SCENARIO --over workers,bucket_cap` prints the answer and a line for each setting
+// (report/sweep/tune_reports.cpp). That no case can run is an answer with exit code 0.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -22,7 +27,7 @@ namespace foretrain {
 
 namespace {
 
-/// The scenario's file, with what the command line sets.
+/// Returns the scenario's file with the settings of the command line.
 SourceText scenario_text(const TuneCommand& command) {
   SourceText source = open_scenario(command.scenario, command.overrides).source;
   if (command.overrides.settings.empty()) return source;
@@ -32,13 +37,16 @@ SourceText scenario_text(const TuneCommand& command) {
   return source;
 }
 
-/// Where the numbers of GPUs do not vary the search is on one of them.
+/// Returns the number of GPUs on which the search runs when it does not vary. Throws InputError for several
+/// numbers.
 int number_of(const TuneCommand& command, const Scenario& own) {
   if (command.overrides.gpus.size() > 1)
     throw InputError("--gpus says on which number the search is", "several with --axis 'gpus = [1, 2, 4]'");
   return command.overrides.gpus.empty() ? own.gpus.back() : command.overrides.gpus.front();
 }
 
+/// Returns the goal. Goals about a whole run need the size of the data set; without it the default is
+/// samples_per_s.
 TuneGoal goal_of(const TuneCommand& command, const Scenario& own) {
   const bool knows_epochs = own.workload.data.samples > 0;
   if (command.goal.empty()) return *find_row(kTuneGoals, knows_epochs ? "total_s" : "samples_per_s");
@@ -49,6 +57,7 @@ TuneGoal goal_of(const TuneCommand& command, const Scenario& own) {
   return goal;
 }
 
+/// Runs the search and fills in the answer.
 TuneAnswer tuned(const TuneCommand& command) {
   const OpenedEvidence evidence = open_evidence(command.evidence, EvidenceOf::trainings);
   for (const std::string& warning : evidence.warnings) write_message(fmt::format("warning: {}\n", warning));
@@ -67,6 +76,8 @@ TuneAnswer tuned(const TuneCommand& command) {
     line.show(static_cast<double>(predicted) / static_cast<double>(question.most_predictions),
               counted(predicted, "case"));
   });
+  // The scenario itself is predicted last, for comparison. Its figure counts only when it runs and fits into
+  // memory.
   answer.own = predictor.predict({}, {gpus}).front();
   const Value figure = find_row(case_figures(), question.goal.name)->of(answer.own);
   if (const auto* number = std::get_if<double>(&figure.data);

@@ -1,4 +1,11 @@
-// validate: arguments → opened measurements → request → validation → report → output.
+// The command validate: predicts measured rows and prints the errors. The kind of row (training runs,
+// collectives, kernels, large models, fine-tunings) follows from the columns of the file, and each kind has a
+// validation and a report of its own. Options without effect on a kind are refused, so that nobody believes
+// that they had one.
+//
+// `foretrain validate measured.csv` prints error statistics first and then every series (report/validation).
+// Rows that cannot be predicted are listed as skipped. A file of which no row is scored ends it with exit
+// code 1.
 #include <algorithm>
 #include <initializer_list>
 #include <string_view>
@@ -29,13 +36,13 @@ namespace foretrain {
 
 namespace {
 
-/// An option, and whether the command line has it.
+// An option, and whether the command line has it.
 struct GivenOption {
   std::string_view name;
   bool is_given;
 };
 
-/// Throws for those that are given where they change nothing; `where` says why.
+/// Throws InputError for options that are given and have no effect. `where` is the start of the message.
 void refuse_given(const std::string& where, std::initializer_list<GivenOption> options,
                   const std::string& hint) {
   std::vector<std::string_view> given;
@@ -50,7 +57,7 @@ void refuse_given(const std::string& where, std::initializer_list<GivenOption> o
   throw InputError(fmt::format("{}, where {} no effect", where, names), hint);
 }
 
-/// A file of collectives has series that are not rows of training runs.
+/// Refuses options that select training runs, for a file of collectives.
 void refuse_selection(const ValidateCommand& command) {
   refuse_given(command.file + " holds collectives",
                {{"--gpus", !command.gpus.empty()},
@@ -60,7 +67,8 @@ void refuse_selection(const ValidateCommand& command) {
                "leave that out: it is for files of training runs");
 }
 
-/// Kernels run on one GPU, by themselves.
+/// Refuses options that only training runs have, for a file of kernels. A kernel is measured alone on one
+/// GPU.
 void refuse_trainings_options(const ValidateCommand& command) {
   refuse_given(command.file + " holds kernels",
                {{"--gpus", !command.gpus.empty()},
@@ -71,7 +79,8 @@ void refuse_trainings_options(const ValidateCommand& command) {
                "leave that out: it is for files of training runs");
 }
 
-/// "gpu,model" for each table.
+/// Returns the keys of each --by, such as "gpu,model": one table of errors for each. Throws InputError for an
+/// unknown key.
 std::vector<GroupKeys> group_keys_of(const ValidateCommand& command,
                                      const std::vector<std::string>& known_keys) {
   std::vector<GroupKeys> tables;
@@ -91,12 +100,13 @@ std::vector<GroupKeys> group_keys_of(const ValidateCommand& command,
   return tables;
 }
 
-/// The rules of a file, each text of which is looked for in series and sources; none without a file.
+/// Returns the rules of --provenance about words in series and sources; none without a file.
 Provenance provenance_of(const std::string& file) {
   if (file.empty()) return {};
   return read_or_throw(read_text_file(file, kLargestProvenance), read_provenance);
 }
 
+/// Returns the options of the validation. Format `cases` needs the features of each interval.
 ValidationOptions options_of(const ValidateCommand& command) {
   return {.anchor = command.anchor,
           .settings = command.settings,
@@ -105,11 +115,12 @@ ValidationOptions options_of(const ValidateCommand& command) {
           .evidence = command.format == "cases"};
 }
 
+/// Writes the page of --html, which draws the JSON report.
 void write_page_of(const ValidateCommand& command, const std::string& report) {
   if (!command.html.empty()) write_file(command.html, write_page({"validation", {report}, {}, command.made}));
 }
 
-/// A file of which no row is scored shows nothing, and must not look like a success.
+/// Throws InputError when no row was scored: an empty result must not look like success.
 void refuse_nothing(const std::string& file, int rows, int scored, const std::vector<SkippedRow>& skipped) {
   if (scored > 0) return;
   throw InputError(fmt::format("none of the {} of {} is scored", counted(rows, "row"), file),
@@ -117,6 +128,7 @@ void refuse_nothing(const std::string& file, int rows, int scored, const std::ve
                                    : fmt::format("line {}: {}", skipped.front().row, skipped.front().why));
 }
 
+/// Predicts the collectives of the file and returns the report.
 std::string validated_collectives(const ValidateCommand& command, const MeasurementFile& file) {
   ProgressLine progress("validating " + command.file);
   const CollectiveValidation validation = validate_collectives(
@@ -126,6 +138,8 @@ std::string validated_collectives(const ValidateCommand& command, const Measurem
   return find_row(kValidationReports, command.format)->write_collectives(validation);
 }
 
+/// Predicts the kernels of the file and returns the report, with a table of errors for each entry of
+/// `groups`.
 std::string validated_kernels(const ValidateCommand& command, const MeasurementFile& file,
                               const std::vector<GroupKeys>& groups) {
   ProgressLine progress("validating " + command.file);
@@ -136,7 +150,7 @@ std::string validated_kernels(const ValidateCommand& command, const MeasurementF
   return find_row(kValidationReports, command.format)->write_kernels(validation, groups);
 }
 
-/// "GPU=CLUSTER" of --cluster-of.
+/// Returns the clusters of --cluster-of, each of which is spelled GPU=CLUSTER.
 ClusterOfGpu clusters_of(const ValidateCommand& command) {
   ClusterOfGpu clusters;
   for (const std::string& text : command.cluster_of) {
@@ -149,6 +163,8 @@ ClusterOfGpu clusters_of(const ValidateCommand& command) {
   return clusters;
 }
 
+/// Predicts the steps of large models and returns the report. Lines that could not be read count as skipped
+/// rows.
 std::string validated_large_models(const ValidateCommand& command, const MeasurementFile& file,
                                    const std::vector<GroupKeys>& groups) {
   ProgressLine progress("validating " + command.file);
@@ -157,6 +173,8 @@ std::string validated_large_models(const ValidateCommand& command, const Measure
       [&progress](double done) { progress.show(done); });
   for (const auto& [line, why] : file.unread) validation.skipped.push_back({line, why});
   validation.rows += static_cast<int>(file.unread.size());
+  // A row counts when it is predicted without its own measurement and has a time, a memory size or a verdict
+  // on fitting.
   const auto scored = std::ranges::count_if(validation.points, [](const ValidatedLargeModel& point) {
     return !point.is_anchor && (point.row->step_s > 0 || point.row->memory_gb > 0 || point.row->fits);
   });
@@ -164,6 +182,7 @@ std::string validated_large_models(const ValidateCommand& command, const Measure
   return find_row(kValidationReports, command.format)->write_large_models(validation, groups);
 }
 
+/// Predicts fine-tunings and returns the report.
 std::string validated_fine_tunings(const ValidateCommand& command, const MeasurementFile& file,
                                    const std::vector<GroupKeys>& groups) {
   ProgressLine progress("validating " + command.file);
@@ -174,6 +193,7 @@ std::string validated_fine_tunings(const ValidateCommand& command, const Measure
   return find_row(kValidationReports, command.format)->write_fine_tunings(validation, groups);
 }
 
+/// Refuses options that do not apply to fine-tunings, whose rows are complete by themselves.
 void refuse_for_fine_tunings(const ValidateCommand& command) {
   refuse_given(command.file + " holds fine-tunings",
                {{"--gpus", !command.gpus.empty()},
@@ -185,7 +205,8 @@ void refuse_for_fine_tunings(const ValidateCommand& command) {
                "leave that out: each row says what was trained");
 }
 
-/// Large models have degrees of their own, and no page yet.
+/// Refuses options that do not apply to large models: their rows state all degrees, and there is no page for
+/// them.
 void refuse_for_large_models(const ValidateCommand& command) {
   refuse_given(command.file + " holds steps of large models",
                {{"--gpus", !command.gpus.empty()},
@@ -196,6 +217,7 @@ void refuse_for_large_models(const ValidateCommand& command) {
                "--provenance and --cluster-of say what rows do not");
 }
 
+/// Predicts training runs and returns the report.
 std::string validated_training(const ValidateCommand& command, const MeasurementFile& file,
                                const ValidationOptions& options, const std::vector<GroupKeys>& groups) {
   ProgressLine progress("validating " + command.file);
@@ -205,7 +227,7 @@ std::string validated_training(const ValidateCommand& command, const Measurement
   return find_row(kValidationReports, command.format)->write(validation, {groups, command.worst});
 }
 
-/// Statistics stand before the first empty line.
+/// Returns the part of the table that --quiet asks for: the statistics, which end at the first empty line.
 std::string requested_part(const ValidateCommand& command, std::string report) {
   const std::size_t end = report.find("\n\n");
   if (command.quiet && command.format == "table" && end != std::string::npos) report.resize(end + 1);
@@ -216,7 +238,8 @@ MeasurementFile measurements_of(const std::string& file) {
   return read_or_throw(read_text_file(file, kLargestMeasurements), read_measurements);
 }
 
-/// The rows of a second file behind those of the first, with lines of their own.
+/// Appends the rows of a second file. Their line numbers continue behind those of the first, so that each
+/// line is unique.
 void append(MeasurementFile& file, const MeasurementFile& more, const std::string& name) {
   if (more.kind != file.kind)
     throw InputError(name + " holds rows of another kind", "--with takes a file of the same columns");
@@ -226,6 +249,8 @@ void append(MeasurementFile& file, const MeasurementFile& more, const std::strin
   file.collective.insert(file.collective.end(), more.collective.begin(), more.collective.end());
 }
 
+/// Returns the report of --leave-out: each group is predicted with constants that were fitted without its
+/// rows.
 std::string left_out(const ValidateCommand& command, MeasurementFile file, const ValidationOptions& options) {
   refuse_given("--leave-out has tables of its own",
                {{"--by", !command.by.empty()}, {"--worst", command.worst > 0}},
@@ -236,6 +261,7 @@ std::string left_out(const ValidateCommand& command, MeasurementFile file, const
   if (!command.with.empty()) append(file, measurements_of(command.with), command.with);
   ProgressLine progress("leaving out each " + command.leave_out);
   const Progress show = [&progress](double done) { progress.show(done); };
+  // The option accepts only names of the table, so the index is that of the enum value.
   const auto by =
       static_cast<HoldOutUnit>(std::ranges::find(kLeftOutNames, command.leave_out) - kLeftOutNames.begin());
   const LeaveOneOut scores = file.kind == MeasurementFile::Kind::collective
@@ -250,6 +276,7 @@ void refuse_without_leave_out(const ValidateCommand& command) {
 
 }  // namespace
 
+// Checks come first, in the order file, options, outputs, because some options depend on the kind of rows.
 void run_validate(const ValidateCommand& command) {
   using Kind = MeasurementFile::Kind;
   if (command.leave_out.empty()) refuse_without_leave_out(command);

@@ -1,4 +1,4 @@
-// What readers and tables do to ASCII.
+// Locale-independent operations on ASCII text.
 #include "sim/base/ascii.hpp"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// What readers and tables do to ASCII: blanks around it cut off, letters lowered. Other bytes stay as they
-// are.
+// Small operations on ASCII text: trimming blanks and lowering letters. Bytes beyond ASCII stay as they are.
 #pragma once
 
 #include <string>
@@ -7,11 +6,12 @@
 
 namespace foretrain {
 
-/// Without blanks (space, tab, carriage return, vertical tab, form feed) at either end; line feeds stay.
+/// Returns `text` without blanks at either end: space, tab, carriage return, vertical tab, form feed. Line
+/// feeds stay.
 std::string_view trimmed(std::string_view text);
-/// Without spaces at its end, as lines of tables.
+/// Returns `text` without spaces at its end, for lines of tables.
 std::string without_trailing_spaces(std::string text);
-/// 'A' to 'Z' as small letters.
+/// Returns `text` with 'A' to 'Z' as small letters, independent of the locale.
 std::string lower_case(std::string_view text);
 
 }  // namespace foretrain

@@ -1,4 +1,4 @@
-// Counted nouns for people: 1 GPU, 2 GPUs.
+// Counted nouns for messages: 1 GPU, 2 GPUs.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,10 @@
 
 namespace foretrain {
 
-/// "GPU" for one, "GPUs" for every other number; "processes", "switches". Of nouns whose plural ends in s.
+/// Returns the noun in the form for `count`: "GPU" for 1, "GPUs" for every other number; also "processes",
+/// "switches". Works for nouns whose plural ends in s.
 std::string plural(std::int64_t count, std::string_view noun);
-/// "1 GPU", "2 GPUs".
+/// Returns the count with its noun: "1 GPU", "2 GPUs".
 std::string counted(std::int64_t count, std::string_view noun);
 
 }  // namespace foretrain

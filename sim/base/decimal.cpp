@@ -1,4 +1,4 @@
-// The sign is taken off first and put back when a digit is left.
+// The magnitude is formatted first; the sign is added only if some digit is not zero.
 #include "sim/base/decimal.hpp"
 
 #include <cmath>
@@ -9,6 +9,7 @@ namespace foretrain {
 
 namespace {
 
+/// Limit from which numbers have three significant digits instead of decimals.
 constexpr double kMostInDigits = 1e9;
 
 std::string digits_of(double magnitude, int decimals) {
@@ -16,6 +17,7 @@ std::string digits_of(double magnitude, int decimals) {
                                    : fmt::format("{:.3g}", magnitude);
 }
 
+/// Returns whether the digits show the value zero.
 bool is_zero(const std::string& digits) { return digits.find_first_not_of("0.") == std::string::npos; }
 
 }  // namespace

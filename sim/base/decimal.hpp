@@ -1,19 +1,19 @@
-// Numbers for people: so many decimals, never a minus before zero, and nothing that is no number.
+// Numbers for people: a fixed number of decimals, no minus before zero, and no NaN or infinity.
 #pragma once
 
 #include <string>
 
 namespace foretrain {
 
-/// "0.54": `decimals` digits behind the point. What rounds to zero has no sign; from a billion on three
-/// significant digits ("1.2e+09");
-/// "-" for NaN and infinity.
+/// Returns `value` with `decimals` digits after the point: "0.54". A value that rounds to zero has no sign.
+/// From 1e9 on it has three significant digits ("1.2e+09"). NaN and infinity give "-".
 std::string decimal(double value, int decimals);
-/// The same with a plus before what is more than zero: "+0.54", "-0.54", "0.00".
+/// Returns the same with a plus before values above zero: "+0.54", "-0.54", "0.00".
 std::string signed_decimal(double value, int decimals);
 
-/// A share as a percentage, without the sign of percent: decimal(100 * share).
+/// Returns a share as a percentage without the percent sign: decimal(100 * share).
 std::string percent(double share, int decimals);
+/// Returns the same with a plus before values above zero.
 std::string signed_percent(double share, int decimals);
 
 }  // namespace foretrain

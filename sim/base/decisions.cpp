@@ -1,4 +1,4 @@
-// Keeping decisions in order, each once.
+// A list without duplicates, with a hash index beside it.
 #include "sim/base/decisions.hpp"
 
 #include <algorithm>
@@ -18,6 +18,7 @@ std::size_t hash_of(const Decision& decision) {
 void Decisions::add(std::string subject, std::string choice, std::string why) {
   Decision decision{std::move(subject), std::move(choice), std::move(why)};
   const std::size_t hash = hash_of(decision);
+  // Equal hashes are possible, so the decisions themselves are compared.
   const auto [begin, end] = places_.equal_range(hash);
   if (std::any_of(begin, end, [&](const auto& place) { return list_[place.second] == decision; })) return;
   places_.emplace(hash, list_.size());

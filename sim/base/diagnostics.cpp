@@ -1,5 +1,5 @@
-// Formatting and collecting diagnostics. Long lines are cut to a window around the caret; what would act on a
-// terminal is written out.
+// Formatting and collection of diagnostics. Long lines are cut to a window around the caret, at the
+// boundaries of characters. Characters that would act on a terminal are written as escapes.
 #include "sim/base/diagnostics.hpp"
 
 #include <algorithm>
@@ -13,22 +13,28 @@ namespace foretrain {
 
 namespace {
 
+/// Bytes of a line that are shown.
 constexpr std::size_t kWindow = 100;
-constexpr std::size_t kLongestQuoted = 1u << 20;  ///< a file that is one line is not kept with each mistake
-constexpr std::size_t kLongestShownFile = 400;    ///< or option, with what follows it
-constexpr std::size_t kMostContinuations = 3;     ///< bytes of a character after its first (UTF-8)
+/// Longest line that is kept with a mistake, in bytes. A file of one long line is not copied for each of its
+/// mistakes.
+constexpr std::size_t kLongestQuoted = 1u << 20;
+/// Longest file name that is shown, in bytes. The name of an option, with what follows it, counts too.
+constexpr std::size_t kLongestShownFile = 400;
+/// Largest number of bytes of a UTF-8 character after its first.
+constexpr std::size_t kMostContinuations = 3;
 
+/// Returns whether the byte continues a UTF-8 character.
 bool continues_a_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-/// How many characters (UTF-8 code points) a text shows when it is printed.
+/// Returns how many characters (UTF-8 code points) the text takes when it is printed.
 std::size_t shown_width(std::string_view text) {
   const std::string shown = printable(text);
   return static_cast<std::size_t>(
       std::count_if(shown.begin(), shown.end(), [](char c) { return !continues_a_character(c); }));
 }
 
-/// The place itself, or where the character that it would cut in two begins; a long run of bytes that
-/// continue nothing is cut anywhere.
+/// Returns `at`, or the beginning of the character that `at` would cut in two. A long run of continuation
+/// bytes is malformed and is cut anywhere.
 std::size_t character_begin(std::string_view text, std::size_t at) {
   std::size_t begin = at;
   while (begin > 0 && at - begin < kMostContinuations && begin < text.size() &&
@@ -37,7 +43,7 @@ std::size_t character_begin(std::string_view text, std::size_t at) {
   return begin < text.size() && continues_a_character(text[begin]) ? at : begin;
 }
 
-/// The same with the character's end; at most the text's.
+/// Returns `at`, or the end of the character that `at` would cut in two; at most the size of the text.
 std::size_t character_end(std::string_view text, std::size_t at) {
   at = std::min(at, text.size());
   const std::size_t most = std::min(text.size(), at + kMostContinuations);
@@ -45,13 +51,15 @@ std::size_t character_end(std::string_view text, std::size_t at) {
   return at;
 }
 
-/// The part of a line that is shown: whole characters from about half a window before the caret, if the caret
-/// is far right.
+/// The part of a line that is shown. If the caret is far to the right, the part begins about half a window
+/// before it, at a whole character.
 struct Window {
   std::string_view text;
-  std::size_t caret;  ///< byte of `text` the caret stands under; its size when that is beyond the line
+  /// The byte of `text` under which the caret stands; its size when the caret is beyond the line.
+  std::size_t caret;
 };
 
+/// Returns the window of the line around `column`, a byte index from 0.
 Window window_of(std::string_view line, std::size_t column) {
   column = std::min(column, line.size());
   const std::size_t begin = character_begin(line, column > kWindow * 3 / 4 ? column - kWindow / 2 : 0);
@@ -59,7 +67,7 @@ Window window_of(std::string_view line, std::size_t column) {
   return {line.substr(begin, end - begin), column - begin};
 }
 
-/// The quoted line and its caret line.
+/// Returns the quoted line and the line with the carets below it.
 std::string quote(const Diagnostic& d) {
   const Window window = window_of(d.line_text, static_cast<std::size_t>(std::max(d.span.column, 1)) - 1);
   const std::size_t begin = character_begin(window.text, window.caret);
@@ -123,7 +131,8 @@ std::string InputError::first_message() const {
 }
 
 void Diagnostics::report(SourceSpan span, std::string message, std::string hint) {
-  if (found_.size() >= kMostDiagnostics) return;  // a hostile file has a million
+  // A hostile file can have a million mistakes, so the rest is dropped.
+  if (found_.size() >= kMostDiagnostics) return;
   const std::string_view line = source_->line(span.line);
   include({{source_->name, span, std::string(line.size() > kLongestQuoted ? std::string_view() : line),
             std::move(message), std::move(hint)}});

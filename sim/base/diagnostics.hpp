@@ -1,4 +1,5 @@
-// Mistakes in the user's input: where, what, how to mend it; collected, then thrown all at once.
+// Mistakes in the user's input: where the mistake is, what it is, and how to correct it. Readers collect them
+// and throw them all at once.
 #pragma once
 
 #include <exception>
@@ -10,8 +11,8 @@
 
 namespace foretrain {
 
-/// A place in a text: 1-based line and column (bytes), and how many characters the caret underlines. Line 0 =
-/// the file as a whole.
+/// A place in a text: line and column (in bytes) from 1, and the number of characters that the caret
+/// underlines. Line 0 means the file as a whole.
 struct SourceSpan {
   int line = 0;
   int column = 0;
@@ -23,37 +24,41 @@ struct SourceSpan {
 struct SourceText {
   std::string name;
   std::string text;
-  int file_lines = std::numeric_limits<int>::max();  ///< lines behind these come from the command line
-  std::string part{};  ///< what is asked for of a file that describes several; empty: not said
-  /// The line without its newline; empty when there is no such line.
+  /// Number of lines that come from the file; later lines come from the command line.
+  int file_lines = std::numeric_limits<int>::max();
+  /// The part that is requested of a file that describes several; empty: not stated.
+  std::string part{};
+  /// Returns line `number`, from 1, without its newline; empty if there is no such line. O(size of the text).
   std::string_view line(int number) const;
 };
 
-/// One mistake. Ordered by file, line, column.
+/// A mistake. Diagnostics are ordered by file, line and column.
 struct Diagnostic {
   std::string file;
   SourceSpan span;
-  std::string line_text;  ///< the quoted line; empty when the span has none
+  /// The quoted line; empty when the span has none.
+  std::string line_text;
   std::string message;
-  std::string hint;  ///< may be empty
+  /// Advice on how to correct the mistake; may be empty.
+  std::string hint;
   friend bool operator==(const Diagnostic&, const Diagnostic&) = default;
 };
 
-/// "file:line:column: error: message", the line, a caret, "hint: …"; long lines are cut around the caret. All
-/// of it as printable().
+/// Returns "file:line:column: error: message", the line, a caret and "hint: …". Long lines are cut around the
+/// caret. All of it is printable().
 std::string format(const Diagnostic& diagnostic);
-/// All of them, sorted, each formatted, with a closing count when there is more than one.
+/// Returns all diagnostics, sorted and formatted, with a closing count if there are several.
 std::string format(std::vector<Diagnostic> diagnostics);
 
-/// The user's input is wrong (exit code 1). Carries every mistake found.
+/// The user's input is wrong (exit code 1). Carries all mistakes found.
 class InputError : public std::exception {
  public:
   explicit InputError(std::vector<Diagnostic> diagnostics);
-  /// A mistake without a place in a file, say on the command line.
+  /// Makes an error for a mistake without a place in a file, such as one on the command line.
   explicit InputError(std::string message, std::string hint = "");
   const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
   const char* what() const noexcept override { return text_.c_str(); }
-  /// The first mistake in one sentence, where there is no room for more.
+  /// Returns the first mistake in one sentence, for places that cannot show more.
   std::string first_message() const;
 
  private:
@@ -61,23 +66,28 @@ class InputError : public std::exception {
   std::string text_;
 };
 
-/// Environment error: a file cannot be read or written, memory is out (exit code 3). Says path and cause.
+/// An environment error: a file cannot be read or written, or memory is exhausted (exit code 3). Its text has
+/// the path and the cause.
 class EnvironmentError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Collects the mistakes of one text; keeps at most `kMostDiagnostics`.
+/// Collects the mistakes of one text, at most kMostDiagnostics of them. Refers to the text for its whole
+/// life.
 class Diagnostics {
  public:
   static constexpr std::size_t kMostDiagnostics = 50;
   explicit Diagnostics(const SourceText& source) : source_(&source) {}
+  /// Adds a mistake at `span`, with the line quoted.
   void report(SourceSpan span, std::string message, std::string hint = "");
   bool empty() const { return found_.empty(); }
   const std::vector<Diagnostic>& found() const { return found_; }
   const SourceText& source() const { return *source_; }
-  /// Takes over mistakes found elsewhere (a model file read on behalf of a scenario).
+  /// Adds mistakes that were found elsewhere, such as in a model file that a scenario names. Equal ones are
+  /// kept once.
   void include(const std::vector<Diagnostic>& others);
+  /// Throws InputError with all mistakes if there are any.
   void throw_if_any() const;
 
  private:
@@ -85,7 +95,7 @@ class Diagnostics {
   std::vector<Diagnostic> found_;
 };
 
-/// What `read` makes of the text; throws InputError with every mistake in it.
+/// Calls `read` and returns its value. Throws InputError with all mistakes that `read` reported.
 template <class Read>
 auto read_or_throw(const SourceText& source, Read read) {
   Diagnostics diagnostics(source);

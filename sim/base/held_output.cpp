@@ -1,4 +1,4 @@
-// One pointer per thread.
+// The current object of each thread is one thread-local pointer.
 #include "sim/base/held_output.hpp"
 
 #include <cassert>

@@ -1,4 +1,4 @@
-// Where what a command prints goes: to the process's standard streams, or to texts of whoever runs it.
+// The destination of a command's output: the standard streams of the process, or texts of the caller.
 #pragma once
 
 #include <string>
@@ -6,8 +6,9 @@
 
 namespace foretrain {
 
-/// While one lives, it keeps what its thread prints: a process that runs commands itself has other uses for
-/// its standard streams. They do not nest.
+/// While an object of this class lives, it collects what its thread prints. A process that runs commands
+/// itself needs it, because it uses its standard streams for other purposes. Objects of one thread do not
+/// nest.
 class HeldOutput {
  public:
   HeldOutput();
@@ -15,21 +16,24 @@ class HeldOutput {
   HeldOutput(const HeldOutput&) = delete;
   HeldOutput& operator=(const HeldOutput&) = delete;
 
-  /// The one of this thread; nullptr: the standard streams are the command's.
+  /// Returns the object of this thread; nullptr means that the command may use the standard streams.
   static HeldOutput* current();
 
-  std::string output;    ///< of standard output
-  std::string messages;  ///< of standard error
+  /// Text for standard output.
+  std::string output;
+  /// Text for standard error.
+  std::string messages;
 };
 
-/// To standard error or the thread's HeldOutput. The text is printable_lines() already.
+/// Writes to standard error, or to the thread's HeldOutput. Requires that the text is printable_lines()
+/// already.
 void write_message(std::string_view text);
 
-/// Whether a stream is a terminal; none is while the thread's output is held.
+/// Returns whether the descriptor is a terminal; false while the thread's output is held.
 bool is_terminal(int descriptor);
 
-/// For a command that takes the whole process: throws EnvironmentError while the thread's output is held.
-/// `command` is how it is called ("foretrain serve").
+/// Throws EnvironmentError while the thread's output is held: for a command that takes the whole process.
+/// `command` is its name in the message ("foretrain serve").
 void need_own_process(std::string_view command);
 
 }  // namespace foretrain

@@ -1,6 +1,6 @@
-// Opening and reading do not wait. read() then gives 0 from a named pipe that has no writer yet as well as
-// from one whose writer has gone, which only a hang-up seen by poll() tells apart; with a writer it gives
-// EAGAIN.
+// Opening and reading do not block. read() returns 0 both from a named pipe without a writer so far and from
+// one whose writer has gone. Only a hang-up that poll() reports tells the two apart. With a writer and no
+// bytes, read() gives EAGAIN.
 #include "sim/base/input_file.hpp"
 
 #include <algorithm>
@@ -22,22 +22,27 @@ namespace foretrain {
 
 namespace {
 
+/// Pause between two looks at a pipe without a writer.
 constexpr std::chrono::milliseconds kBetweenLooks{10};
 
+/// Throws InputError for the file as a whole.
 [[noreturn]] void refuse(const std::string& path, std::string why, std::string hint) {
   throw InputError(std::vector<Diagnostic>{{path, {}, "", std::move(why), std::move(hint)}});
 }
 
+/// Throws EnvironmentError with the cause in errno.
 [[noreturn]] void fail_to_read(const std::string& path) {
   throw EnvironmentError(
       fmt::format("cannot read {}: {}", shortened(path), std::generic_category().message(errno)));
 }
 
+/// Returns whether the file is the same as standard input, by device and inode.
 bool is_standard_input(const struct stat& found) {
   struct stat input {};
   return ::fstat(STDIN_FILENO, &input) == 0 && input.st_dev == found.st_dev && input.st_ino == found.st_ino;
 }
 
+/// Throws InputError for kinds of file that cannot be read. A socket is accepted as standard input only.
 void refuse_other_kinds(const std::string& path, const struct stat& found) {
   if (S_ISDIR(found.st_mode)) refuse(path, "is a folder, not a file", "");
   if (S_ISBLK(found.st_mode)) refuse(path, "is a disk, not a file", "give a file of it");
@@ -45,8 +50,8 @@ void refuse_other_kinds(const std::string& path, const struct stat& found) {
     refuse(path, "is a socket, not a file", "write what it sends to a file first");
 }
 
-/// A file that does not wait. A socket cannot be opened by its name: where standard input is one, as under
-/// Node, it is read as it was given.
+/// Opens the file without blocking and returns its descriptor. A socket cannot be opened by its name: if
+/// standard input is one, as under Node, its descriptor is duplicated instead.
 int opened(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (descriptor >= 0 || errno != ENXIO || path != "/dev/stdin") return descriptor;
@@ -59,6 +64,7 @@ InputFile::InputFile(const std::string& path) : path_(path), descriptor_(opened(
   struct stat found {};
   if (descriptor_ < 0) {
     const int cause = errno;
+    // The system's cause is often vague (ENXIO for a socket), so the kind of file is checked first.
     if (::stat(path.c_str(), &found) == 0) refuse_other_kinds(path, found);
     errno = cause;
     fail_to_read(path);
@@ -68,6 +74,7 @@ InputFile::InputFile(const std::string& path) : path_(path), descriptor_(opened(
     refuse_other_kinds(path, found);
     is_pipe_ = S_ISFIFO(found.st_mode);
     if (!is_standard_input(found)) return;
+    // Standard input blocks like that of any filter.
     ::fcntl(descriptor_, F_SETFL, ::fcntl(descriptor_, F_GETFL) & ~O_NONBLOCK);
     had_writer_ = true;
   } catch (...) {
@@ -86,6 +93,7 @@ std::size_t InputFile::read(char* block, std::size_t size) {
       return static_cast<std::size_t>(got);
     }
     if (got == 0 && !may_get_writer()) return 0;
+    // The pipe has no writer yet: try again a little later.
     if (got == 0)
       std::this_thread::sleep_for(kBetweenLooks);
     else if (errno == EAGAIN)
@@ -107,6 +115,7 @@ bool InputFile::may_get_writer() const {
 }
 
 void InputFile::wait_for_writer() {
+  // The device would block, and nobody says when it has bytes.
   if (!is_pipe_) refuse(path_, "is a device that has no bytes to read", "give a file");
   had_writer_ = true;
   pollfd look{.fd = descriptor_, .events = POLLIN, .revents = 0};

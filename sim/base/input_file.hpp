@@ -1,4 +1,4 @@
-// Reading a file, a pipe or a device without waiting for a writer who never comes.
+// Input from a file, a pipe or a device, without an endless wait for a writer that never comes.
 #pragma once
 
 #include <array>
@@ -9,44 +9,51 @@
 
 namespace foretrain {
 
-/// A file that is open for reading. Of standard input, whatever that is, every byte is waited for. Elsewhere
-/// a named pipe is waited for as long as somebody has it open for writing, and for kPatience before that; a
-/// device is read as far as it has bytes.
+/// A file that is open for reading.
+///
+/// Reads of standard input, whatever it is, wait for every byte. A named pipe is read as long as some process
+/// has it open for writing, and for kPatienceMilliseconds before that. A device is read as far as it has
+/// bytes.
 class InputFile {
  public:
+  /// Longest wait for the first writer of a named pipe, in ms.
   static constexpr int kPatienceMilliseconds = 3000;
 
-  /// `path` is also the name in messages. Throws InputError for a folder, a disk and a socket, and
-  /// EnvironmentError with the cause where the system does not open it.
+  /// Opens the file. `path` is also its name in messages. Throws InputError for a folder, a disk and a
+  /// socket. Throws EnvironmentError with the cause if the system does not open it.
   explicit InputFile(const std::string& path);
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
-  /// The next bytes, at most `size`; 0 at the end. Throws InputError for a pipe that nobody opened for
-  /// writing in time and a device that has no bytes, and EnvironmentError with the cause where reading fails.
+  /// Reads the next bytes, at most `size`, and returns their number; 0 at the end. Throws InputError for a
+  /// pipe that nobody opened for writing in time, and for a device without bytes. Throws EnvironmentError if
+  /// reading fails.
   std::size_t read(char* block, std::size_t size);
 
  private:
-  /// After 0 bytes: whether a writer may still come. Throws when none came in time.
+  /// Returns, after a read of 0 bytes, whether a writer may still come. Throws InputError when none came in
+  /// time.
   bool may_get_writer() const;
-  /// After a read that found no byte though a writer is still there.
+  /// Waits after a read that found no byte although a writer is present.
   void wait_for_writer();
 
   std::string path_;
   int descriptor_;
   bool is_pipe_ = false;
-  bool had_writer_ = false;  ///< so that 0 bytes are the end
+  /// A writer was seen, so that 0 bytes mean the end.
+  bool had_writer_ = false;
   std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
 };
 
-/// The same for std::istream. The constructor throws as both of the file's calls do, because it reads the
-/// first bytes; an error behind them sets the stream's bad bit.
+/// The same for std::istream. The constructor reads the first bytes, so it throws as both calls of the file
+/// do. A later error sets the bad bit of the stream.
 class InputBuffer : public std::streambuf {
  public:
   explicit InputBuffer(const std::string& path);
 
  protected:
+  /// Reads the next block; returns end of file when there is none.
   int_type underflow() override;
 
  private:

@@ -1,11 +1,12 @@
-// Somebody ended the program in the middle of its work.
+// The exception for a program that a user interrupts.
 #pragma once
 
 #include <stdexcept>
 
 namespace foretrain {
 
-/// Exit code 130. Says what is there and how to go on.
+/// The program was interrupted in the middle of its work (exit code 130). The text says what is finished and
+/// how to continue.
 class Interrupted : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -1,4 +1,4 @@
-// The largest whole number for which something holds, looked for by doubling and then by halving.
+// Search for the largest whole number with a property, by doubling and then by halving.
 #pragma once
 
 #include <algorithm>
@@ -6,13 +6,14 @@
 
 namespace foretrain {
 
-/// A number from 1 to `most` for which `holds`, and whose successor is beyond `most` or one for which it does
-/// not; 0 where it does not hold for 1. With a property that larger numbers lose for good it is the largest.
-/// Asks about 2 log2(answer) times. Requires most >= 1.
+/// Returns a number from 1 to `most` for which `holds` is true, while its successor is beyond `most` or
+/// fails. Returns 0 if it fails for 1. For a property that larger numbers lose for good, the result is the
+/// largest number that has it. Calls `holds` about 2 log2(result) times. Requires 1 <= most <= 2^62.
 template <class Holds>
 std::int64_t largest_holding(std::int64_t most, Holds holds) {
   if (!holds(1)) return 0;
   std::int64_t good = 1, bad = most + 1;
+  // Doubling: `good` holds, and `bad` fails or is beyond `most`.
   while (good < most) {
     const std::int64_t next = std::min(2 * good, most);
     if (!holds(next)) {
@@ -21,6 +22,7 @@ std::int64_t largest_holding(std::int64_t most, Holds holds) {
     }
     good = next;
   }
+  // Bisection of the gap between `good` and `bad`.
   while (bad - good > 1) {
     const std::int64_t middle = good + (bad - good) / 2;
     (holds(middle) ? good : bad) = middle;

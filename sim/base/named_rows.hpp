@@ -1,4 +1,4 @@
-// Looking up rows of a table by their `name`.
+// Look-up of rows of a table by their member `name`.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace foretrain {
 
-/// nullptr when no row has this name.
+/// Returns a pointer to the first row with this name, or nullptr. O(rows).
 template <class Rows>
 const auto* find_row(const Rows& rows, std::string_view name) {
   const auto found =
@@ -17,7 +17,7 @@ const auto* find_row(const Rows& rows, std::string_view name) {
   return found == std::end(rows) ? nullptr : &*found;
 }
 
-/// In the order of the rows.
+/// Returns the names in the order of the rows.
 template <class Rows>
 std::vector<std::string> names_of_rows(const Rows& rows) {
   std::vector<std::string> names;

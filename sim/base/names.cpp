@@ -1,4 +1,5 @@
-// Edit distance by the three-row dynamic programme (optimal string alignment).
+// Edit distance by dynamic programming with three rows (optimal string alignment), and the search for close
+// names.
 #include "sim/base/names.hpp"
 
 #include <algorithm>
@@ -13,16 +14,19 @@ namespace foretrain {
 
 namespace {
 
+/// Characters of a name that are compared.
 constexpr std::size_t kLongestName = 64;
+/// Names that a hint lists at most.
 constexpr std::size_t kMostListed = 20;
 
+/// Returns the name in small letters, with '-' for '_', cut to kLongestName.
 std::string folded(std::string_view text) {
   std::string out(text.substr(0, kLongestName));
   for (char& c : out) c = c == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return out;
 }
 
-/// Its letters and digits, small.
+/// Returns the letters and digits of the name, in small letters.
 std::string letters_of(std::string_view name) {
   std::string out;
   for (const char c : lower_case(name)) {
@@ -31,8 +35,9 @@ std::string letters_of(std::string_view name) {
   return out;
 }
 
-/// The letters of a name without the unit of a speed behind its last digit: roce100g and roce100gbe are
-/// roce100. Names of GPUs keep theirs: in a100-80gb it tells two apart, and it is looked for first.
+/// Returns the letters without the unit of a speed after the last digit: roce100g and roce100gbe become
+/// roce100. The unit in names of GPUs distinguishes models (a100-80gb), so callers look for an exact match
+/// first.
 std::string without_speed_unit(const std::string& letters) {
   for (const std::string_view unit : {"gbit", "gbps", "gbe", "gb", "g"}) {
     if (!letters.ends_with(unit)) continue;
@@ -42,18 +47,20 @@ std::string without_speed_unit(const std::string& letters) {
   return letters;
 }
 
-/// The one among `known` that `same` accepts; empty when there is none, or several.
+/// Returns the only known name that `same` accepts; empty when there is none, or several.
 template <class Same>
 std::string the_only(const std::vector<std::string>& known, Same same) {
   if (std::ranges::count_if(known, same) != 1) return "";
   return *std::ranges::find_if(known, same);
 }
 
+/// Returns whether one name contains the other. Names of one or two characters do not count.
 bool contains_other(const std::string& a, const std::string& b) {
   return std::min(a.size(), b.size()) >= 3 &&
          (a.find(b) != std::string::npos || b.find(a) != std::string::npos);
 }
 
+/// Returns the quoted names with `separator` between them and `last` before the last one.
 std::string joined(const std::vector<std::string>& names, std::string_view separator, std::string_view last,
                    std::string_view quote) {
   std::string out;
@@ -75,6 +82,7 @@ int edit_distance(std::string_view a, std::string_view b) {
     for (std::size_t j = 1; j <= y.size(); ++j) {
       const int change = x[i - 1] == y[j - 1] ? 0 : 1;
       current[j] = std::min({previous[j] + 1, current[j - 1] + 1, previous[j - 1] + change});
+      // The swap of two neighbours costs 1: it continues from two rows and two columns before.
       const bool swapped = i > 1 && j > 1 && x[i - 1] == y[j - 2] && x[i - 2] == y[j - 1];
       if (swapped) current[j] = std::min(current[j], before[j - 2] + 1);
     }
@@ -101,6 +109,7 @@ std::vector<std::string> nearest_names(std::string_view name, const std::vector<
   std::vector<std::pair<int, std::string>> near;
   for (const std::string& candidate : known) {
     int distance = edit_distance(name, candidate);
+    // A name inside another one counts as just near enough.
     if (distance > reach && contains_other(folded(name), folded(candidate))) distance = reach;
     if (distance <= reach) near.emplace_back(distance, candidate);
   }

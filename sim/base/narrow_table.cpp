@@ -1,5 +1,5 @@
-// Characters are looked at, not bytes: bars are drawn with characters of three. Of each gap between two
-// columns as many blanks go as there must, the widest first.
+// The unit is the character, not the byte, because bars are drawn with characters of three bytes. Blanks are
+// removed from the widest gap first, one at a time, so that gaps become even.
 #include "sim/base/narrow_table.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace foretrain {
 
 namespace {
 
-/// A line as its characters, each one or several bytes.
+/// A line as its characters; each one is one or several bytes.
 using Characters = std::vector<std::string_view>;
 
 Characters characters_of(std::string_view line) {
@@ -23,18 +23,20 @@ Characters characters_of(std::string_view line) {
   return out;
 }
 
+/// Returns whether the line belongs to a table: two blanks in a row after its first character.
 bool is_row(std::string_view line) {
   const std::size_t begin = line.find_first_not_of(' ');
   return begin != std::string_view::npos && line.find("  ", begin) != std::string_view::npos;
 }
 
+/// Returns the width of the widest row in characters.
 std::size_t widest_of(const std::vector<Characters>& rows) {
   std::size_t most = 0;
   for (const Characters& row : rows) most = std::max(most, row.size());
   return most;
 }
 
-/// A run of columns that are blank in every row.
+/// A run of neighbouring columns that are blank in every row.
 struct Gap {
   std::size_t begin = 0, length = 0;
 };
@@ -53,7 +55,7 @@ std::vector<Gap> gaps_of(const std::vector<Characters>& rows) {
   return gaps;
 }
 
-/// Which columns go so that `too_many` are fewer; of every gap one stays.
+/// Returns which columns to remove so that there are `too_many` fewer. Each gap keeps one column.
 std::vector<bool> dropped_columns(const std::vector<Characters>& rows, std::size_t too_many) {
   std::vector<bool> dropped(widest_of(rows), false);
   std::vector<Gap> gaps = gaps_of(rows);
@@ -72,7 +74,7 @@ std::string without_columns(const Characters& row, const std::vector<bool>& drop
   return out;
 }
 
-/// Lines without an empty one between them; those that are no rows stay where they are.
+/// Narrows lines that have no empty line among them. Lines that are no rows stay.
 std::string narrowed_part(const std::vector<std::string_view>& lines, std::size_t width) {
   std::vector<Characters> rows;
   for (const std::string_view line : lines)
@@ -97,6 +99,7 @@ std::string narrowed(std::string_view lines, std::size_t width) {
     const std::size_t end = std::min(lines.find('\n'), lines.size());
     part.push_back(lines.substr(0, end));
     lines.remove_prefix(std::min(end + 1, lines.size()));
+    // A part ends with an empty line or with the text.
     if (!part.back().empty() && !lines.empty()) continue;
     out += narrowed_part(part, width);
     part.clear();

@@ -1,4 +1,4 @@
-// Tables made narrower for a terminal that has no room for their blanks.
+// Tables made narrower for a terminal, by removal of blank columns.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +7,10 @@
 
 namespace foretrain {
 
-/// In tables (lines that have two blanks in a row behind their beginning, up to the next empty line) that are
-/// wider than `width`, columns of characters that are blank in every row go until it fits, but for one
-/// between words. Other lines stay, and all do where `width` is 0.
+/// Returns the text with its tables narrowed to `width` columns. A table is a group of lines up to the next
+/// empty line that have two blanks in a row after their beginning. Columns that are blank in every row are
+/// removed until the table fits, except one between words. Other lines stay, and all lines stay if `width` is
+/// 0.
 std::string narrowed(std::string_view lines, std::size_t width);
 
 }  // namespace foretrain

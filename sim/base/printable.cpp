@@ -1,4 +1,4 @@
-// Runs of plain ASCII are copied as they stand; only what is beyond is decoded.
+// Runs of plain ASCII are copied as they stand; only other characters are decoded.
 #include "sim/base/printable.hpp"
 
 #include <algorithm>
@@ -11,24 +11,26 @@ namespace {
 
 unsigned code_of_byte(char c) { return static_cast<unsigned char>(c); }
 
+/// Returns whether the byte is a printable ASCII character.
 bool is_plain(char c) { return c >= 0x20 && c < 0x7F; }
 
-/// The code point of a well-formed character.
+/// Returns the code point of a well-formed UTF-8 character.
 unsigned code_point(std::string_view character) {
   if (character.size() == 1) return code_of_byte(character.front());
+  // The lead byte of a character of n bytes has n + 1 bits of marker.
   unsigned code = code_of_byte(character.front()) & (0xFFu >> (character.size() + 1));
   for (const char c : character.substr(1)) code = code << 6 | (code_of_byte(c) & 0x3Fu);
   return code;
 }
 
-/// Control characters; the Arabic letter mark; direction marks; separators, embeddings and overrides;
-/// isolates.
+/// Returns whether the character acts without being seen: controls, the Arabic letter mark, direction marks,
+/// separators, embeddings, overrides and isolates.
 bool acts_unseen(unsigned code) {
   return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x61C || code == 0x200E || code == 0x200F ||
          (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
 }
 
-/// Appends the character at the front as it is shown; returns its bytes.
+/// Appends the first character of `text` as it is shown, and returns its number of bytes.
 std::size_t append_shown(std::string& out, std::string_view text) {
   const std::size_t length = utf8_length(text);
   if (length == 0) {
@@ -43,6 +45,7 @@ std::size_t append_shown(std::string& out, std::string_view text) {
   return length;
 }
 
+/// Copies the text with escapes; `keeps_lines` leaves line feeds and tabs.
 std::string shown(std::string_view text, bool keeps_lines) {
   std::string out;
   out.reserve(text.size());
@@ -68,6 +71,7 @@ std::size_t utf8_length(std::string_view bytes) {
   const auto byte = [&](std::size_t i) { return i < bytes.size() ? code_of_byte(bytes[i]) : 0u; };
   const auto continues = [&](std::size_t i) { return (byte(i) & 0xC0u) == 0x80u; };
   const unsigned lead = byte(0);
+  // 0xC0 and 0xC1 would be overlong; 0x80 to 0xBF are continuation bytes. Both fall through to 0.
   if (lead < 0x80) return 1;
   if (lead >= 0xC2 && lead < 0xE0) return continues(1) ? 2 : 0;
   if (lead >= 0xE0 && lead < 0xF0) {

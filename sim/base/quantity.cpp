@@ -1,4 +1,4 @@
-// Reading and printing quantities. A unit is a prefix and a base; the tables below are all there is.
+// Reading and printing of quantities. A unit is a prefix and a base; the tables below list them all.
 #include "sim/base/quantity.hpp"
 
 #include <array>
@@ -12,6 +12,7 @@ namespace foretrain {
 
 namespace {
 
+/// A prefix, or a unit of time, with its factor.
 struct Prefix {
   std::string_view text;
   double factor;
@@ -28,6 +29,7 @@ constexpr std::array<Prefix, 10> kPrefixes{{{"Ki", 0x1p10},
                                             {"T", 1e12},
                                             {"P", 1e15}}};
 
+/// Units of time with their length in s.
 constexpr std::array<Prefix, 10> kTimeUnits{{{"ps", 1e-12},
                                              {"ns", 1e-9},
                                              {"us", 1e-6},
@@ -39,7 +41,7 @@ constexpr std::array<Prefix, 10> kTimeUnits{{{"ps", 1e-12},
                                              {"d", 86400},
                                              {"days", 86400}}};
 
-/// A base with its size in base units, and what it measures.
+/// A base unit with its factor to the unit of the program, and its dimension.
 struct Base {
   std::string_view text;
   double factor;
@@ -60,11 +62,13 @@ constexpr std::array<Base, 13> kBases{{{"B", 1, Dimension::bytes},
                                        {"FLOPps", 1, Dimension::flop_rate},
                                        {"W", 1, Dimension::power}}};
 
+/// A complete unit: the factor to the base unit of its dimension.
 struct Unit {
   double factor;
   Dimension dimension;
 };
 
+/// Returns the base unit with this spelling, multiplied by the prefix.
 std::optional<Unit> find_base(std::string_view text, double prefix) {
   for (const Base& base : kBases) {
     if (base.text == text) return Unit{base.factor * prefix, base.dimension};
@@ -72,6 +76,8 @@ std::optional<Unit> find_base(std::string_view text, double prefix) {
   return std::nullopt;
 }
 
+/// Returns the unit with this spelling. Units of time come first, then bases without a prefix, so that "Pps"
+/// or "min" are not taken for a prefix and a rest.
 std::optional<Unit> find_unit(std::string_view text) {
   for (const Prefix& unit : kTimeUnits) {
     if (unit.text == text) return Unit{unit.factor, Dimension::time};
@@ -90,11 +96,13 @@ std::string_view trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
+/// Returns the error with an example of the dimension as the hint.
 ParsedQuantity failure(std::string error, Dimension wanted) {
   return {0, std::move(error), fmt::format("write it as in \"{}\"", example_of(wanted))};
 }
 
-/// Zero may stand for "none"; rounding of the unit's factor does not count.
+/// Returns whether the value is in the range. Zero may stand for "none". The tolerance covers rounding of the
+/// unit's factor.
 bool is_within(double value, const QuantityRange& range) {
   constexpr double kRounding = 1e-12;
   return value == 0 || (value >= range.least * (1 - kRounding) && value <= range.most * (1 + kRounding));
@@ -104,9 +112,10 @@ std::string with_article(Dimension dimension) {
   return fmt::format("{} {}", dimension == Dimension::flops ? "an" : "a", name_of(dimension));
 }
 
+/// Returns the beginning of the user's text, short enough for a message.
 std::string shown(std::string_view text) { return std::string(text.substr(0, 40)); }
 
-/// The limits in the unit that the user wrote.
+/// Returns the error for a value outside the range, with the limits in the user's unit.
 ParsedQuantity out_of_range(std::string_view text, std::string_view unit_text, const Unit& unit,
                             const QuantityRange& range) {
   return {0, fmt::format("\"{}\" is out of range", shown(text)),
@@ -114,7 +123,7 @@ ParsedQuantity out_of_range(std::string_view text, std::string_view unit_text, c
                       range.least / unit.factor, unit_text, range.most / unit.factor, unit_text)};
 }
 
-/// Three significant digits without trailing zeros.
+/// Returns three significant digits without trailing zeros.
 std::string digits(double value) {
   if (value > 0 && value < 0.9995) return fmt::format("{:.3g}", value);
   if (value >= 99.95) return fmt::format("{:.0f}", value);
@@ -124,6 +133,7 @@ std::string digits(double value) {
   return text;
 }
 
+/// Returns the value with the decimal prefix that leaves 1 to 999 before it.
 std::string with_prefix(double value, std::string_view base) {
   static constexpr std::array<std::string_view, 6> kNames{"", "k", "M", "G", "T", "P"};
   std::size_t step = 0;
@@ -164,6 +174,7 @@ ParsedQuantity parse_quantity(std::string_view text, Dimension wanted, const Qua
   const std::string_view body = trim(text);
   double value = 0;
   const auto [end, problem] = std::from_chars(body.data(), body.data() + body.size(), value);
+  // from_chars reports overflow and underflow alike; both end as "out of range".
   const bool overflows = problem == std::errc::result_out_of_range;
   if (problem != std::errc{} && !overflows)
     return failure(fmt::format("\"{}\" does not start with a number", shown(text)), wanted);

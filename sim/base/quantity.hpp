@@ -1,4 +1,4 @@
-// Quantities as people write them: "25 GBps", "2.5 us", "26.2 MB", "312 TFLOPs"; parsing and printing.
+// Quantities as people write them: "25 GBps", "2.5 us", "26.2 MB", "312 TFLOPs". Parsing and printing.
 #pragma once
 
 #include <string>
@@ -8,43 +8,49 @@
 
 namespace foretrain {
 
-/// What a quantity measures; decides which units it may carry.
+/// The dimension of a quantity; it decides which units are allowed.
 enum class Dimension { time, bytes, flops, byte_rate, flop_rate, power };
 
-/// "time", "size", "amount of work", "bandwidth", "compute rate", "power": for messages.
+/// Returns the name for messages: "time", "size", "amount of work", "bandwidth", "compute rate" or "power".
 std::string_view name_of(Dimension dimension);
-/// An example of the right spelling, for hints: "2.5 us", "25 MiB", …
+/// Returns an example of the right spelling, for hints: "2.5 us", "25 MiB", …
 std::string_view example_of(Dimension dimension);
 
-/// What a quantity may be, in base units: zero, or from `least` to `most`.
+/// The allowed values of a quantity in base units: zero, or from `least` to `most`.
 struct QuantityRange {
   double least = 0, most = 0;
 };
-/// The widest range of each dimension; keys may narrow it. docs/models/limits.md: what this leaves of doubles
-/// and 64 bits.
+/// Returns the widest range of the dimension; single keys may narrow it. docs/models/limits.md explains why
+/// these values fit doubles and 64-bit integers.
 const QuantityRange& range_of(Dimension dimension);
-/// A time that is simulated: up to kLongestTime.
+/// Range of a simulated time, in s: up to kLongestTime.
 inline constexpr QuantityRange kDurationRange{1e-12, 1e6};
-/// What one message waits on one link or switch: collectives take millions of steps.
+/// Range of the delay of one message on one link or switch, in s. It is narrow because collectives take
+/// millions of steps.
 inline constexpr QuantityRange kLatencyRange{1e-12, 1};
 
-/// The outcome of reading a quantity: a value in base units (s, B, FLOP, B/s, FLOP/s, W) or what is wrong
-/// with the text.
+/// The result of reading a quantity: a value in base units (s, B, FLOP, B/s, FLOP/s, W), or an error.
 struct ParsedQuantity {
   double value = 0;
-  std::string error;  ///< empty when the text is a quantity of the wanted dimension
-  std::string hint;   ///< how to write it; may be empty
+  /// The mistake in the text; empty when it is a quantity of the wanted dimension.
+  std::string error;
+  /// The right way to write it; may be empty.
+  std::string hint;
   explicit operator bool() const { return error.empty(); }
 };
 
-/// Reads "NUMBER UNIT" (the space is optional). Prefixes k M G T P are powers of ten, Ki Mi Gi Ti of two; b =
-/// bit, B = byte; rates end in "ps" or "/s" ("400 Gbps", "50 GB/s", "312 TFLOPs" = 312 TFLOP/s); times are ps
-/// ns us ms s min h d; plain work is "FLOP"; power is "W". Rejects NaN, infinity, negative numbers, missing
-/// or foreign units, and what is out of range: the hint then says the range in the unit of the text.
+/// Reads "NUMBER UNIT"; the space is optional.
+///
+/// The prefixes k, M, G, T and P are powers of ten; Ki, Mi, Gi and Ti are powers of two. b is bit, B is byte.
+/// Rates end in "ps" or "/s" ("400 Gbps", "50 GB/s", "312 TFLOPs" = 312 TFLOP/s). Times are ps, ns, us, ms,
+/// s, min, h and d. Work is "FLOP", power is "W". Rejects NaN, infinity, negative numbers, missing or foreign
+/// units, and values out of range. The hint then states the range in the unit of the text.
 ParsedQuantity parse_quantity(std::string_view text, Dimension wanted);
+/// Does the same with a range of the caller.
 ParsedQuantity parse_quantity(std::string_view text, Dimension wanted, const QuantityRange& range);
 
-/// Shortest natural spelling with three significant digits: "25 GBps", "2.5 us", "26.2 MB", "312 TFLOPs".
+/// Return the shortest natural spelling with three significant digits: "25 GBps", "2.5 us", "26.2 MB", "312
+/// TFLOPs".
 std::string to_string(Time time);
 std::string to_string(Bytes bytes);
 std::string to_string(Flops work);

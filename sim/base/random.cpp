@@ -1,4 +1,5 @@
-// Counter-based random numbers and the normal quantile.
+// Counter-based random numbers and the normal quantile. The polynomial coefficients are Acklam's, by Horner's
+// scheme.
 #include "sim/base/random.hpp"
 
 #include <cmath>
@@ -7,6 +8,7 @@ namespace foretrain {
 
 namespace {
 
+/// The SplitMix64 finalizer.
 std::uint64_t mix(std::uint64_t x) {
   x += 0x9E3779B97F4A7C15u;
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -14,7 +16,7 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// Acklam's approximation in the tail p < 0.02425.
+/// Returns Acklam's approximation in the lower tail, p < 0.02425.
 double tail_quantile(double p) {
   const double q = std::sqrt(-2 * std::log(p));
   return (((((-7.784894002430293e-03 * q - 3.223964580411365e-01) * q - 2.400758277161838) * q -
@@ -29,6 +31,7 @@ double tail_quantile(double p) {
           1);
 }
 
+/// Returns Acklam's approximation between the tails.
 double central_quantile(double p) {
   const double q = p - 0.5, r = q * q;
   return (((((-3.969683028665376e+01 * r + 2.209460984245205e+02) * r - 2.759285104469687e+02) * r +
@@ -61,6 +64,7 @@ double CounterRandom::normal(std::uint64_t stream, std::uint64_t index) const {
 }
 
 double normal_quantile(double p) {
+  // Limit between the tails and the centre, as in Acklam's approximation.
   constexpr double kTail = 0.02425;
   if (p < kTail) return tail_quantile(p);
   if (p > 1 - kTail) return -tail_quantile(1 - p);

@@ -1,4 +1,4 @@
-// Libraries are never closed: CUDA's and MPI's leave threads and exit handlers behind.
+// Libraries are never closed, because those of CUDA and MPI leave threads and exit handlers behind.
 #include "sim/base/shared_library.hpp"
 
 #include <dlfcn.h>
@@ -8,7 +8,8 @@ namespace foretrain {
 
 namespace {
 
-/// A program of one file has no loader: libraries of another C library than its own would be opened into it.
+/// Returns whether the program has a dynamic loader. A statically linked program has none: a library would
+/// bring a second C library into it, so nothing is opened.
 bool has_loader() { return ::getauxval(AT_BASE) != 0; }
 
 }  // namespace
@@ -17,7 +18,7 @@ SharedLibrary SharedLibrary::open(const std::vector<std::string>& names) {
   SharedLibrary library;
   if (!has_loader()) return library;
   for (const std::string& name : names) {
-    // Global, because the plugins of MPI libraries look for the library's own symbols.
+    // The symbols are global, because the plugins of MPI libraries look for the library's own symbols.
     void* handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_GLOBAL);
     if (handle == nullptr) continue;
     library.handle_ = std::shared_ptr<void>(handle, [](void*) {});

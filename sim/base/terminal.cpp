@@ -1,4 +1,4 @@
-// The one place that knows whether somebody looks.
+// Everything that depends on whether a person reads the output on a terminal.
 #include "sim/base/terminal.hpp"
 
 #include <algorithm>
@@ -13,6 +13,7 @@ namespace foretrain {
 
 namespace {
 
+/// Limits of the width of prose in columns, and the indentation from which a line counts as prose again.
 constexpr std::size_t kNarrowest = 80, kWidest = 120, kFarIn = 8;
 constexpr std::string_view kRed = "\x1b[1;31m", kYellow = "\x1b[1;33m", kGreen = "\x1b[1;32m",
                            kPlain = "\x1b[0m";
@@ -21,16 +22,18 @@ std::string in_colour(std::string_view colour, std::string_view text) {
   return std::string(colour) + std::string(text) + std::string(kPlain);
 }
 
+/// Returns the line with the word at position `at` in colour.
 std::string with_word(std::string_view line, std::size_t at, std::string_view word, std::string_view colour) {
   return std::string(line.substr(0, at)) + in_colour(colour, word) +
          std::string(line.substr(at + word.size()));
 }
 
-/// "    | ^^^^^".
+/// Returns whether the line is that of the carets below a quoted line: "    | ^^^^^".
 bool is_caret_line(std::string_view line) {
   return line.ends_with('^') && line.find_first_not_of(" |^") == std::string_view::npos;
 }
 
+/// Colours a line by its kind. Indented lines are quotes and hints, which stay plain.
 std::string coloured_line(std::string_view line) {
   if (is_caret_line(line)) {
     const std::size_t caret = line.find('^');
@@ -42,18 +45,21 @@ std::string coloured_line(std::string_view line) {
   return line.starts_with("warning: ") ? with_word(line, 0, "warning:", kYellow) : std::string(line);
 }
 
+/// Returns the number of characters of a UTF-8 text.
 std::size_t columns_of(std::string_view text) {
   return static_cast<std::size_t>(
       std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
-/// A paragraph at the margin, or far in below the row of a table that it is about.
+/// Returns whether the line is prose: a paragraph at the margin, or far to the right below the row of a table
+/// that it explains.
 bool is_prose(std::string_view line) {
   const std::size_t begin = line.find_first_not_of(' ');
   return begin != std::string_view::npos && (begin == 0 || begin >= kFarIn) && line[begin] != '#' &&
          line.find("  ", begin) == std::string_view::npos;
 }
 
+/// Breaks a line greedily: a word that does not fit begins the next line.
 std::string wrapped_line(std::string_view line, std::size_t width) {
   const std::size_t begin = line.find_first_not_of(' ');
   const std::string indent(begin, ' ');
@@ -73,6 +79,7 @@ std::string wrapped_line(std::string_view line, std::size_t width) {
   return out;
 }
 
+/// Applies `change` to each line and keeps the line ends.
 template <class Change>
 std::string each_line(std::string_view lines, Change change) {
   std::string out;

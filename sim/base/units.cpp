@@ -1,4 +1,4 @@
-// Conversions between quantities: amounts and rates to picoseconds, saturating instead of overflowing.
+// Conversions from amounts and rates to picoseconds. They saturate instead of overflowing.
 #include "sim/base/units.hpp"
 
 #include <cmath>
@@ -31,6 +31,7 @@ Bytes operator*(Bytes a, std::int64_t times) {
 }
 
 Time seconds(double value) {
+  // The comparison also catches NaN.
   if (!(value > 0)) return Time::zero();
   const double picos = value * 1e12;
   if (picos >= static_cast<double>(kLongestTime.count())) return kLongestTime;

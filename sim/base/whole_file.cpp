@@ -1,6 +1,9 @@
-// The rename is the only moment at which the final name changes. Until the bytes are on the disk the new file
-// has no name at all where the file system knows such files, so that a program that is killed leaves nothing
-// but in the moment between its two last calls. A file that is being written is locked by its writer.
+// Writing by rename: the rename is the only moment at which the final name changes.
+//
+// If the file system supports it (O_TMPFILE), the new file has no name until its bytes are on the disk. A
+// program that is killed then leaves a file behind only between its last two calls, linkat() and rename().
+// Otherwise the file has an unguessable name from the beginning. A file that is being written is locked by
+// its writer, so that remove_left_parts() of another program spares it.
 #include "sim/base/whole_file.hpp"
 
 #include <algorithm>
@@ -28,12 +31,17 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// Bytes between two checks for signals.
 constexpr std::size_t kWrittenAtOnce = 1 << 20;
+/// Links to follow before the path counts as circular, and attempts at a free name.
 constexpr int kMostLinksInARow = 40, kMostNamesTried = 100;
+/// Names of parts are "foretrain-", sixteen hexadecimal digits and ".part".
 constexpr std::string_view kPartBegin = "foretrain-", kPartEnd = ".part";
 constexpr std::size_t kPartDigits = 16;
-/// A part that is younger may be a writer's that has not locked it yet.
+/// Age in s below which a part is kept: its writer may not have locked it yet.
 constexpr std::time_t kOldPartS = 60;
+/// The mode of a new file (before the umask), the mode of a part until it gets the other file's permissions,
+/// and the mask of permissions.
 constexpr mode_t kModeOfNewFiles = 0666, kModeOfOthersText = 0600, kPermissions = 0777;
 
 [[noreturn]] void fail_to_write(const std::string& path, std::string_view cause) {
@@ -44,7 +52,7 @@ constexpr mode_t kModeOfNewFiles = 0666, kModeOfOthersText = 0600, kPermissions 
   fail_to_write(path, std::generic_category().message(errno));
 }
 
-/// Keeps signals that would end the program waiting, as long as it lives; those that are ignored stay so.
+/// Blocks the signals that would end the program while an object lives. Ignored signals stay ignored.
 class HeldSignals {
  public:
   HeldSignals() {
@@ -60,7 +68,7 @@ class HeldSignals {
   HeldSignals(const HeldSignals&) = delete;
   HeldSignals& operator=(const HeldSignals&) = delete;
 
-  /// Whether one of them waits for us alone.
+  /// Returns whether a signal that only this object holds back is pending.
   bool has_come() const {
     sigset_t waiting{};
     ::sigpending(&waiting);
@@ -75,7 +83,7 @@ class HeldSignals {
   sigset_t held_{}, before_{};
 };
 
-/// A file that is open for writing; where a call fails, errno says why.
+/// A file that is open for writing. After a call that fails, errno has the cause.
 class OpenFile {
  public:
   explicit OpenFile(int descriptor) : descriptor_(descriptor) {}
@@ -87,6 +95,7 @@ class OpenFile {
 
   int descriptor() const { return descriptor_; }
 
+  /// Writes the whole text; interrupted calls are repeated.
   bool write(std::string_view text) const {
     while (!text.empty()) {
       const ssize_t written = ::write(descriptor_, text.data(), text.size());
@@ -96,15 +105,17 @@ class OpenFile {
     return true;
   }
 
-  /// Waits for the disk, where the file system knows one.
+  /// Waits until the bytes are on the disk, if the file system supports that.
   bool is_on_disk() const { return ::fdatasync(descriptor_) == 0 || errno == EINVAL || errno == ENOTSUP; }
 
+  /// Closes the file and returns whether that worked; some file systems report write errors only here.
   bool close() { return ::close(std::exchange(descriptor_, -1)) == 0; }
 
  private:
   int descriptor_;
 };
 
+/// Returns a random number of the system. Throws EnvironmentError if there is none.
 std::uint64_t number_nobody_knows() {
   std::uint64_t number = 0;
   if (::getrandom(&number, sizeof number, 0) != static_cast<ssize_t>(sizeof number))
@@ -116,6 +127,7 @@ std::string unguessable_name(const fs::path& folder) {
   return (folder / fmt::format("{}{:016x}{}", kPartBegin, number_nobody_knows(), kPartEnd)).string();
 }
 
+/// Returns whether the name is one that unguessable_name() makes.
 bool is_part_name(std::string_view name) {
   return name.size() == kPartBegin.size() + kPartDigits + kPartEnd.size() && name.starts_with(kPartBegin) &&
          name.ends_with(kPartEnd) &&
@@ -123,7 +135,8 @@ bool is_part_name(std::string_view name) {
              std::string_view::npos;
 }
 
-/// Of `folder`, as yet without a file; errno says why not when the descriptor is -1.
+/// Creates a file with an unguessable name in `folder` and returns its descriptor. On -1, errno has the
+/// cause.
 int create_unguessable(const fs::path& folder, mode_t mode, std::string& name) {
   for (int i = 0; i < kMostNamesTried; ++i) {
     name = unguessable_name(folder);
@@ -133,7 +146,8 @@ int create_unguessable(const fs::path& folder, mode_t mode, std::string& name) {
   return -1;
 }
 
-/// Of `folder`, without a name; -1 where that cannot be, or where it could get none later.
+/// Creates a file without a name in `folder` and returns its descriptor. Returns -1 where that is impossible,
+/// or where the file could not get a name later (without /proc).
 int create_unnamed(const fs::path& folder, mode_t mode) {
 #ifdef O_TMPFILE
   if (::access("/proc/self/fd", X_OK) != 0) return -1;
@@ -143,17 +157,18 @@ int create_unnamed(const fs::path& folder, mode_t mode) {
 #endif
 }
 
-/// When a new file gets a name.
+/// The moment at which a new file gets a name.
 enum class Naming : std::uint8_t { at_the_end, at_once };
 
-/// A file in the folder of `target` that is gone at the end, unless it took the target's name.
+/// A new file in the folder of `target`. It is removed at the end, unless it took the target's name.
 class PartFile {
  public:
   PartFile(const std::string& target, mode_t mode, Naming naming)
       : target_(target),
         file_(naming == Naming::at_once ? create_unguessable(folder(), mode, name_)
                                         : create_unnamed(folder(), mode)) {
-    if (is_open()) ::flock(file_.descriptor(), LOCK_EX | LOCK_NB);  // against remove_left_parts()
+    // The lock protects the file from remove_left_parts() of another program.
+    if (is_open()) ::flock(file_.descriptor(), LOCK_EX | LOCK_NB);
   }
   ~PartFile() {
     if (!name_.empty() && (file_.descriptor() >= 0 || is_left_)) ::unlink(name_.c_str());
@@ -163,7 +178,8 @@ class PartFile {
 
   bool is_open() const { return file_.descriptor() >= 0; }
 
-  /// Owner, group and permissions of another file.
+  /// Gives the file the owner, the group and the permissions of another one. Returns false if that is not
+  /// permitted.
   bool becomes_like(const struct stat& other) const {
     struct stat own {};
     if (::fstat(file_.descriptor(), &own) != 0) return false;
@@ -172,6 +188,7 @@ class PartFile {
     return ::fchmod(file_.descriptor(), other.st_mode & kPermissions) == 0;
   }
 
+  /// Writes the text in pieces. Returns false with errno EINTR when a signal has come in between.
   bool write(std::string_view text, const HeldSignals& signals) const {
     for (; !text.empty(); text.remove_prefix(std::min(kWrittenAtOnce, text.size()))) {
       errno = EINTR;
@@ -180,8 +197,8 @@ class PartFile {
     return true;
   }
 
-  /// Its bytes are on the disk first: else a machine that fails soon after might have the new name and no
-  /// bytes.
+  /// Gives the file the target's name. Its bytes go to the disk first; otherwise a machine that fails soon
+  /// after could have the new name without the bytes.
   bool take_name() {
     if (!file_.is_on_disk() || !has_name()) return false;
     is_left_ = true;
@@ -190,13 +207,14 @@ class PartFile {
     return true;
   }
 
-  /// Whether it never got a name of its own; another one may, that has it from the beginning.
+  /// Returns whether the file never got a name. A second attempt with a name from the beginning may then
+  /// succeed.
   bool is_nameless() const { return name_.empty(); }
 
  private:
   fs::path folder() const { return fs::path(target_).parent_path(); }
 
-  /// Gives it one where it has none.
+  /// Gives a nameless file an unguessable name through /proc. Returns whether it has one.
   bool has_name() {
     const std::string own = fmt::format("/proc/self/fd/{}", file_.descriptor());
     for (int i = 0; i < kMostNamesTried && name_.empty(); ++i) {
@@ -211,11 +229,13 @@ class PartFile {
 
   std::string target_, name_;
   OpenFile file_;
-  bool is_left_ = false;  ///< closed, without the name it was for
+  /// Closed, but without the target's name.
+  bool is_left_ = false;
 };
 
-/// `path` is the name for messages, `there` what is at `target`, or nothing. False when its owner or
-/// permissions cannot be kept.
+/// Replaces `target` as a whole. `path` is the name for messages. `there` describes the present file, or is
+/// nullptr. Returns false if the owner or the permissions cannot be kept; throws EnvironmentError on any
+/// other failure.
 bool replace_whole(const std::string& path, const std::string& target, const struct stat* there,
                    std::string_view text) {
   const HeldSignals signals;
@@ -231,7 +251,8 @@ bool replace_whole(const std::string& path, const std::string& target, const str
   fail_to_write(path);
 }
 
-/// Opening does not wait for a reader of a pipe, writing does.
+/// Writes to an existing file, device or pipe. Opening does not wait for a reader of a pipe, but writing
+/// does.
 void write_in_place(const std::string& path, std::string_view text) {
   OpenFile file(::open(path.c_str(), O_WRONLY | O_TRUNC | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (file.descriptor() < 0)
@@ -241,6 +262,8 @@ void write_in_place(const std::string& path, std::string_view text) {
   if (!file.write(text) || !file.close()) fail_to_write(path);
 }
 
+/// Replaces an existing regular file as a whole where possible, otherwise writes it in place. The file may
+/// have changed since `there` was read, so device and inode are compared again.
 void rewrite(const std::string& path, const struct stat& there, std::string_view text) {
   if (::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0) fail_to_write(path);
   const std::string target = behind_links(path);
@@ -260,6 +283,7 @@ void remove_left_parts(const std::string& path) {
     if (!is_part_name(at->path().filename().string())) continue;
     const OpenFile part(::open(at->path().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     struct stat status {};
+    // The lock fails while a living writer holds its part.
     const bool is_left = part.descriptor() >= 0 && ::fstat(part.descriptor(), &status) == 0 &&
                          S_ISREG(status.st_mode) && status.st_uid == ::geteuid() &&
                          ::time(nullptr) - status.st_mtime > kOldPartS &&
@@ -276,6 +300,7 @@ std::string behind_links(std::string path) {
 }
 
 void write_whole_file(const std::string& path, std::string_view text) {
+  // A user who writes "-" expects standard output, which this function is not for.
   if (path == "-")
     throw InputError("- stands for standard output, and this is written to a file",
                      "./- is a file of that name");

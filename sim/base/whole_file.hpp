@@ -1,4 +1,5 @@
-// Writing a file so that it is there whole or as before; for both programs.
+// Writes a file such that its name shows either the whole new content or the old one. Both programs write
+// files by this.
 #pragma once
 
 #include <string>
@@ -6,25 +7,28 @@
 
 namespace foretrain {
 
-/// Makes `text` what the file holds. It is written to a file of its own beside it, under a name that nobody
-/// can guess and that this call creates, which then takes the name `path`; mode, owner and group of a file
-/// that is there stay, and a link keeps pointing where it does. Written to as they stand are devices, pipes
-/// that somebody reads, and files with several names (hard links) or an owner that cannot be kept. Signals
-/// that end the program wait until nothing half-written is left, or give up what is half-written first (a
-/// program of one thread). Throws EnvironmentError with path and cause: a folder, a socket, a disk, a pipe
-/// that nobody reads, a file that may not be written, no room.
+/// Makes `text` the content of the file.
+///
+/// The text goes to a new file in the same folder, under a name that nobody can guess and that this call
+/// creates. That file then takes the name `path`. Mode, owner and group of an existing file stay, and a link
+/// keeps its target. Devices, pipes that some process reads, files with several names (hard links) and files
+/// whose owner cannot be kept are written in place.
+///
+/// Signals that end the program are held back until nothing half-written is left. If one arrives during the
+/// writing, the part written so far is removed first. This assumes a program of one thread. Throws
+/// EnvironmentError with path and cause for a folder, a socket, a disk, a pipe that nobody reads, a file that
+/// may not be written, and a full disk. Throws InputError for "-".
 void write_whole_file(const std::string& path, std::string_view text);
 
-/// The same for an entry of a folder that others can write to: whatever is at `path`, a link too, is replaced
-/// and never opened.
+/// The same for an entry of a folder that others can write to: the entry at `path` is replaced and never
+/// opened, even if it is a link.
 void replace_entry(const std::string& path, std::string_view text);
 
-/// Removes what programs that were killed in the moment before a file took its name have left in the folder
-/// of `path`: files of these calls that are older than a minute, belong to this user, and that no program
-/// holds.
+/// Removes files that killed programs have left in the folder of `path`. Only files of these calls are
+/// removed that are older than a minute, belong to this user, and are not locked by a program.
 void remove_left_parts(const std::string& path);
 
-/// The name that `path` stands for behind links, which need not be there yet.
+/// Returns the path that `path` stands for after all links are followed. It need not exist.
 std::string behind_links(std::string path);
 
 }  // namespace foretrain

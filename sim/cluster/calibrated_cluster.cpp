@@ -1,4 +1,4 @@
-// Three tables, and a walk over every place where a link type stands.
+// Three tables of constants, and a walk over every place where a link type occurs.
 #include "sim/cluster/calibrated_cluster.hpp"
 
 #include <algorithm>
@@ -10,8 +10,9 @@ namespace foretrain {
 
 namespace {
 
+/// Calls `visit` for every place where a type of link occurs: node links, NIC links of other kinds and
+/// fabrics. One type may occur in several places, and all of them must change together.
 template <class Visitor>
-/// Every place where a type of link stands: a type may stand in several, and all of them change together.
 void visit_links(ClusterSpec& cluster, const Visitor& visit) {
   visit_nodes(cluster, [&](NodeSpec& node) {
     for (NodeLink& link : node.links) visit(link.type);
@@ -94,7 +95,7 @@ std::string name_of_link_constant(const std::string& link, const std::string& co
   return "link." + link + "." + constant;
 }
 
-/// Each once, by its name; a link described on the spot has none and cannot be calibrated.
+/// Sorts by name and removes repeated names.
 std::vector<LinkType> link_types_of(const ClusterSpec& cluster) {
   std::vector<LinkType> types;
   ClusterSpec copy = cluster;
@@ -109,7 +110,7 @@ std::vector<LinkType> link_types_of(const ClusterSpec& cluster) {
 }
 
 ClusterSpec calibrated(ClusterSpec cluster, Calibration calibration) {
-  // What was measured is known of every node that has the same part.
+  // A measured constant holds for every node that has the same part as the measured node.
   const NodeSpec described = cluster.node;
   visit_nodes(cluster, [&](NodeSpec& node) {
     if (node.gpu == described.gpu) apply(calibration, gpu_constants(), node.gpu);

@@ -1,4 +1,5 @@
-// The constants of GPUs, hosts and links that a calibration may replace, and the cluster with them in place.
+// The constants of GPUs, hosts and links that a calibration may replace, and the cluster with replaced
+// constants.
 #pragma once
 
 #include <string>
@@ -9,21 +10,22 @@
 
 namespace foretrain {
 
-/// "gpu.memory_efficiency", …
+/// Returns the constants of a GPU: "gpu.memory_efficiency", …
 const std::vector<ConstantOf<Gpu>>& gpu_constants();
-/// "host.slowdown", …
+/// Returns the constants of a host: "host.slowdown", …
 const std::vector<ConstantOf<Host>>& host_constants();
-/// "bandwidth", …: of one type of link; name_of_link_constant() makes the whole name.
+/// Returns the constants of one type of link: "bandwidth", … name_of_link_constant() makes the whole name.
 const std::vector<ConstantOf<LinkType>>& link_constants();
 
-/// "link.nvlink3.bandwidth".
+/// Returns the whole name of a link's constant: "link.nvlink3.bandwidth".
 std::string name_of_link_constant(const std::string& link, const std::string& constant);
 
-/// The types of links in a cluster, each once, in the order of their names.
+/// Returns the named types of links in a cluster, each once, in the order of their names. Links that the
+/// cluster's file describes without a name cannot be calibrated and are left out.
 std::vector<LinkType> link_types_of(const ClusterSpec& cluster);
 
-/// The cluster with the constants of `calibration` in its GPU, host and links; what concerns kernels and
-/// collectives stays in ClusterSpec::calibration for those who time them.
+/// Returns the cluster with the constants of `calibration` in its GPUs, hosts and links. What concerns
+/// kernels and collectives stays in ClusterSpec::calibration for the models that time them.
 ClusterSpec calibrated(ClusterSpec cluster, Calibration calibration);
 
 }  // namespace foretrain

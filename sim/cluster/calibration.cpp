@@ -1,4 +1,4 @@
-// Look-up by name; a calibration has a few dozen constants.
+// Linear search by name; a calibration has a few dozen constants.
 #include "sim/cluster/calibration.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Constants of the model as measured on one cluster, each with its spread and range, and its collectives as
-// measured.
+// Constants of the model as measured on one cluster, each with its uncertainty and range, and its measured
+// collectives.
 #pragma once
 
 #include <optional>
@@ -12,19 +12,23 @@
 
 namespace foretrain {
 
-/// A constant of the model that measurements may replace. Its value in SI units: seconds, bytes/s, FLOP/s, or
-/// a plain number.
+/// A constant of the model that measurements may replace. Its value is in SI units: s, bytes/s, FLOP/s, or a
+/// plain number.
 struct ConstantRange {
-  std::string name;                    ///< "nccl.kernel", "gemm.half"
-  std::optional<Dimension> dimension;  ///< how it is spelt in a file; none: a plain number
-  double least = 0, most = 0;          ///< what physics allows
-  double prior = 0.3;  ///< standard deviation of its logarithm among machines: what is known without samples
+  /// Name in calibration files: "nccl.kernel", "gemm.half".
+  std::string name;
+  /// The dimension in which a file writes it; none: a plain number.
+  std::optional<Dimension> dimension;
+  /// Limits that physics sets.
+  double least = 0, most = 0;
+  /// Standard deviation of its logarithm among machines: the uncertainty without any sample.
+  double prior = 0.3;
   std::string meaning;
-  /// Of the value where nothing was measured; empty: the page of the layer's model has it.
+  /// Source of the value that holds without a measurement; empty: the model's page in the docs has it.
   std::string source{};
 };
 
-/// The same with the way to it in the value that holds it.
+/// A constant with access to it in the object that holds it.
 template <class Holder>
 struct ConstantOf {
   ConstantRange range;
@@ -32,50 +36,63 @@ struct ConstantOf {
   void (*set)(Holder&, double);
 };
 
-/// A constant that was fitted.
+/// A constant that was fitted to measurements.
 struct CalibratedConstant {
   std::string name;
-  double value = 0;   ///< SI
-  double spread = 0;  ///< standard deviation of its logarithm
-  /// Bytes of the messages, copies or operands it was fitted on; both 0: does not depend on a size
+  /// Value in SI units.
+  double value = 0;
+  /// Standard deviation of its logarithm.
+  double spread = 0;
+  /// Smallest and largest size in bytes of the messages, copies or operands of the fit; both 0: it does not
+  /// depend on a size.
   double least = 0, most = 0;
-  int samples = 0;      ///< that it depends on
-  double residual = 0;  ///< root mean square of log(fitted / measured) over them
+  /// Number of samples that depend on it.
+  int samples = 0;
+  /// Root mean square of log(fitted / measured) over these samples.
+  double residual = 0;
   friend bool operator==(const CalibratedConstant&, const CalibratedConstant&) = default;
 };
 
-/// Between two message sizes time is latency + bytes x seconds_per_byte.
+/// A range of message sizes in which the time is latency + bytes × seconds_per_byte.
 struct TimeSegment {
-  double least = 0, most = 0;  ///< bytes
+  /// Limits of the range in bytes.
+  double least = 0, most = 0;
   double latency_s = 0, seconds_per_byte = 0;
-  double spread = 0;  ///< standard deviation of log(measured / fitted)
+  /// Standard deviation of log(measured / fitted).
+  double spread = 0;
   int samples = 0;
   friend bool operator==(const TimeSegment&, const TimeSegment&) = default;
 };
 
-/// One operation of one job, back to back as nccl-tests runs it; segments ascend and do not overlap.
+/// The measured times of one operation on one group of GPUs, called back to back as in nccl-tests. Segments
+/// ascend and do not overlap.
 struct CalibratedCollective {
-  std::string op;  ///< as in nccl-tests
+  /// Name of the operation in nccl-tests.
+  std::string op;
   int gpus = 1, nodes = 1;
-  int processes_per_node = 0;       ///< 0: one per GPU
-  std::string algorithm, protocol;  ///< that were forced, as in the scenario's keys; empty: NCCL's choice
+  /// Processes per node; 0: one per GPU.
+  int processes_per_node = 0;
+  /// Forced algorithm and protocol, spelt as in scenarios; empty: NCCL's choice.
+  std::string algorithm, protocol;
   std::vector<TimeSegment> segments;
   friend bool operator==(const CalibratedCollective&, const CalibratedCollective&) = default;
 };
 
-/// What a cluster's file names with `calibration = "…"`.
+/// A calibration, which a cluster's file names by `calibration = "…"`.
 struct Calibration {
   std::string name, description;
-  /// Gpu, driver, cuda, nccl, host, date, sources ….
+  /// Keys and values that describe the measurement: gpu, driver, cuda, nccl, host, date, sources, …
   std::vector<std::pair<std::string, std::string>> provenance;
   std::vector<CalibratedConstant> constants;
   std::vector<CalibratedCollective> collectives;
   bool empty() const { return constants.empty() && collectives.empty(); }
+  /// Returns the fitted constant of this name, or nullptr.
   const CalibratedConstant* find(std::string_view name) const;
   friend bool operator==(const Calibration&, const Calibration&) = default;
 };
 
-/// Puts the fitted values of a table's constants into their holder.
+/// Writes the fitted values of a table's constants into their holder. Constants without a fit keep their
+/// value.
 template <class Holder, class Constants>
 void apply(const Calibration& calibration, const Constants& constants, Holder& holder) {
   for (const auto& constant : constants) {

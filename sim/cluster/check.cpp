@@ -1,5 +1,8 @@
-// Names and numbers first; only a description that is right link by link is searched for devices that cannot
-// be reached.
+// Validation of a cluster description, in the order of dependence.
+//
+// Counts are checked first, because all other checks loop over them. Names and numbers of links and of the
+// fabric follow. Only a description that is right link by link is built as a graph and searched for devices
+// that cannot be reached.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -23,11 +26,12 @@ namespace {
 
 using Faults = std::vector<ClusterFault>;
 
-/// Far above any machine, so that a slip of the pen is no hour of building a graph.
+/// Limits far above any machine, so that a typing error does not cost an hour of building a graph.
 constexpr int kMostLinksPerNode = 4096, kMostParallelLinks = 1024;
 constexpr std::int64_t kMostLinks = 20'000'000;
 constexpr Time kLongestLatency = std::chrono::seconds(1);
 
+/// Adds a fault if the count is outside [least, most].
 void check_count(Faults& faults, std::string_view what, int count, int least, int most) {
   if (count < least)
     faults.push_back({fmt::format("{} must be at least {}, not {}", what, least, count), ""});
@@ -45,7 +49,7 @@ void check_node_counts(Faults& faults, const NodeSpec& node) {
               kMostLinksPerNode);
 }
 
-/// What is found of the node of a kind belongs to it.
+/// Runs `check` on the node of every kind, and marks the faults that it adds as belonging to that kind.
 template <class Check>
 void check_each_kind(Faults& faults, const ClusterSpec& spec, const Check& check) {
   for (int kind = 0; kind < kind_count(spec); ++kind) {
@@ -55,6 +59,7 @@ void check_each_kind(Faults& faults, const ClusterSpec& spec, const Check& check
   }
 }
 
+/// Checks the counts of all kinds, then the size of the whole graph.
 void check_counts(Faults& faults, const ClusterSpec& spec) {
   check_count(faults, "the number of nodes", spec.nodes, 1, kMostNodes);
   check_each_kind(faults, spec, [&](int kind, const NodeSpec& node) {
@@ -67,8 +72,8 @@ void check_counts(Faults& faults, const ClusterSpec& spec) {
         {fmt::format("{} nodes of {} GPUs are more than {} GPUs", spec.nodes, room.gpus, kMostClusterGpus),
          ""});
   }
-  // A fabric adds at least one connection for every NIC. Nodes with fewer links have room for as many as
-  // others.
+  // A fabric adds at least one connection for every NIC. In the graph every node has as many links as the
+  // kind with most.
   std::size_t links = 0;
   for (int kind = 0; kind < kind_count(spec); ++kind)
     links = std::max(links, node_of_kind(spec, kind).links.size());
@@ -79,7 +84,7 @@ void check_counts(Faults& faults, const ClusterSpec& spec) {
   }
 }
 
-/// What is wrong with a link's numbers; empty when nothing is.
+/// Returns what is wrong with the numbers of a link, as the end of a sentence; empty when nothing is.
 std::string wrong_numbers(const LinkType& type) {
   const double rate = type.bandwidth.per_second, efficiency = type.collective_efficiency;
   if (!(rate > 0) || !std::isfinite(rate)) return "has no bandwidth";
@@ -93,7 +98,8 @@ std::string wrong_numbers(const LinkType& type) {
   return {};
 }
 
-/// By the graph of the node itself, so that hints name exactly what links may name.
+/// Returns the names of all devices of the node. They come from the node's own graph, so that hints list
+/// exactly the names that links may use.
 std::vector<std::string> device_names(const NodeSpec& node) {
   std::vector<std::string> names;
   NodeSpec without_links = node;
@@ -104,6 +110,7 @@ std::vector<std::string> device_names(const NodeSpec& node) {
 
 std::string between(const NodeLink& link) { return fmt::format("the link {} - {}", link.a, link.b); }
 
+/// Checks that both ends exist and differ. Returns whether they do.
 bool check_ends(Faults& faults, const NodeSpec& node, const NodeLink& link, int number) {
   const std::size_t before = faults.size();
   for (const std::string& end : {link.a, link.b}) {
@@ -119,6 +126,7 @@ bool check_ends(Faults& faults, const NodeSpec& node, const NodeLink& link, int 
   return faults.size() == before;
 }
 
+/// Checks the type and the count of a link inside a node.
 void check_link_type(Faults& faults, const NodeLink& link, int number) {
   const std::string wrong = wrong_numbers(link.type);
   if (!wrong.empty()) faults.push_back({between(link) + " " + wrong, "", number});
@@ -136,6 +144,7 @@ void check_link_type(Faults& faults, const NodeLink& link, int number) {
     faults.push_back({between(link) + " is not an NVLink", "an NVSwitch takes NVLinks only", number});
 }
 
+/// Checks every link, and that no pair of devices has two links of one kind.
 void check_links(Faults& faults, const NodeSpec& node) {
   std::map<std::tuple<VertexId, VertexId, LinkKind>, int> seen;
   for (std::size_t i = 0; i < node.links.size(); ++i) {
@@ -150,7 +159,8 @@ void check_links(Faults& faults, const NodeSpec& node) {
   }
 }
 
-/// As the fabric is built: it has links for as many NICs as the largest node has.
+/// Returns the description with as many NICs as the largest node has, because the fabric has links for all of
+/// them.
 ClusterSpec with_most_nics(ClusterSpec spec) {
   spec.node.nics = largest_node(spec).nics;
   return spec;
@@ -165,13 +175,14 @@ void check_names_of_kinds(Faults& faults, const ClusterSpec& spec) {
   }
 }
 
-/// What a fabric cannot have with several kinds of node.
+/// Checks what a fabric cannot have with several kinds of node.
 void check_kinds_on(Faults& faults, const ClusterSpec& spec) {
   check_names_of_kinds(faults, spec);
   if (is_mixed(spec) && spec.fabric.nvlink_domain > 1)
     faults.push_back({"an NVLink fabric joins nodes of one kind only", "leave nvlink_domain out"});
   for (int kind = 1; kind < kind_count(spec); ++kind) {
     const NodeKind& own = spec.more_nodes[static_cast<std::size_t>(kind - 1)];
+    // Nodes without a link of their own use the fabric's link, which check_fabric_of() checks.
     if (!own.link) continue;
     const std::string wrong = wrong_numbers(*own.link);
     if (!wrong.empty()) faults.push_back({"the link of its NICs " + wrong, "", -1, {}, kind});
@@ -184,6 +195,7 @@ void check_kinds_on(Faults& faults, const ClusterSpec& spec) {
   }
 }
 
+/// Checks the kind of fabric, its own parameters, and the links and latencies that all fabrics have.
 void check_fabric_of(Faults& faults, const ClusterSpec& spec) {
   const Fabric* fabric = find_fabric(spec.fabric.kind);
   if (fabric == nullptr) {
@@ -213,7 +225,7 @@ void check_fabric_of(Faults& faults, const ClusterSpec& spec) {
     faults.push_back({"the switch latency is more than a second", ""});
 }
 
-/// Answers which devices reach which.
+/// The reachability of devices in one node, for devices that the checks above have accepted.
 class Reach {
  public:
   explicit Reach(const NodeSpec& spec)
@@ -236,6 +248,7 @@ class Reach {
   std::vector<Route> routes_;
 };
 
+/// Returns whether the GPU has a route from any CPU of the node.
 bool reaches_some_cpu(const Reach& reach, VertexId gpu) {
   for (const VertexId cpu : reach.all(VertexKind::cpu)) {
     if (reach.has_route(cpu, gpu)) return true;
@@ -243,6 +256,8 @@ bool reaches_some_cpu(const Reach& reach, VertexId gpu) {
   return false;
 }
 
+/// Checks that each GPU reaches a CPU and the other GPUs, and that each NIC is reached by the GPUs. Each
+/// cause is reported once.
 void check_reach(Faults& faults, const NodeSpec& node) {
   const Reach reach(node);
   const std::vector<VertexId> gpus = reach.all(VertexKind::gpu);
@@ -273,7 +288,7 @@ void check_reach(Faults& faults, const NodeSpec& node) {
   }
 }
 
-/// What a device's links of one kind carry in sum, per direction.
+/// Returns the sum of bandwidths of a device's links of one kind, in bytes/s per direction.
 double rate_at(const NodeSpec& node, std::string_view device, LinkKind kind) {
   double rate = 0;
   for (const NodeLink& link : node.links) {
@@ -283,7 +298,7 @@ double rate_at(const NodeSpec& node, std::string_view device, LinkKind kind) {
   return rate;
 }
 
-/// Of the first GPU of which something is doubtful.
+/// Adds a warning about the first GPU whose NVLinks are slower than its PCIe link.
 void add_cluster_warnings(std::vector<std::string>& out, const ClusterSpec& spec, const NodeSpec& node) {
   for (int gpu = 0; gpu < node.gpus; ++gpu) {
     const std::string name = fmt::format("gpu{}", gpu);
@@ -306,7 +321,7 @@ std::vector<ClusterFault> check_node_links(const NodeSpec& node) {
   return faults;
 }
 
-/// Reach is only asked of a graph that can be built.
+/// Reachability is only examined on a graph that can be built.
 std::vector<ClusterFault> check_node(const NodeSpec& node) {
   Faults faults = check_node_links(node);
   if (faults.empty()) check_reach(faults, node);
@@ -336,7 +351,7 @@ std::vector<ClusterFault> check(const ClusterSpec& spec) {
   return faults;
 }
 
-/// What may be meant, but probably is not: warnings, no faults.
+/// Returns warnings about descriptions that are possible, but probably a mistake.
 std::vector<std::string> warnings_about(const ClusterSpec& spec) {
   std::vector<std::string> out;
   for (int kind = 0; kind < kind_count(spec); ++kind)

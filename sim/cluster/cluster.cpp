@@ -1,4 +1,10 @@
-// A node of each type is drawn once and repeated; the fabric's switches and links come after the last node.
+// Construction of the graph of a cluster, and the routes between its devices.
+//
+// A node of each type is laid out once and repeated; the fabric's switches and links come after the last
+// node. The vertex of a device is node * vertices_per_node_ + its number in the node, and links are numbered
+// likewise. A route between nodes is the sender's leg to its NIC, the fabric's links, and the leg from the
+// receiver's NIC. Both legs are found once per type of node, so such a route costs only its links in the
+// fabric.
 #include "sim/cluster/cluster.hpp"
 
 #include <algorithm>
@@ -13,16 +19,18 @@ namespace foretrain {
 
 namespace {
 
-/// Of links that fill up the list of a node with fewer links than another kind: no route has them.
+/// Bandwidth of links that fill up the list of a node with fewer links than another kind. No route has them.
 constexpr ByteRate kUnused{1e18};
 
-/// With the devices of the largest node, so that each has the same number in every node.
+/// Returns the node with the devices of the largest node, so that each device has the same number in every
+/// node.
 NodeSpec with_capacity_of(NodeSpec node, const NodeSpec& room) {
   node.gpus = room.gpus, node.cpus = room.cpus, node.switches = room.switches;
   node.nvswitches = room.nvswitches, node.nics = room.nics;
   return node;
 }
 
+/// Appends unused links until all types have equally many.
 void fill_up(std::vector<std::vector<ClusterLink>>& links_of_type) {
   std::size_t most = 0;
   for (const auto& links : links_of_type) most = std::max(most, links.size());
@@ -43,7 +51,8 @@ Cluster Cluster::build(const ClusterSpec& spec, int nodes) {
   return cluster;
 }
 
-/// Kinds that are the same machine are one type, and clusters of one type know nothing of kinds.
+/// Finds the types of the nodes in use. Kinds that are the same machine are one type, so a cluster of one
+/// type needs no table of types.
 void Cluster::find_types() {
   room_ = is_mixed(spec_) ? largest_node(spec_) : spec_.node;
   for (int kind = 0, first = 0; kind < kind_count(spec_) && first < nodes_; ++kind) {
@@ -59,6 +68,7 @@ void Cluster::find_types() {
   if (types_.size() == 1) type_of_node_.clear();
 }
 
+/// Lays out one node of each type, finds its routes, and repeats vertices and links for every node.
 void Cluster::add_nodes() {
   std::vector<std::vector<ClusterLink>> links_of_type;
   std::vector<Vertex> layout;
@@ -90,6 +100,7 @@ const LinkType& Cluster::nic_link(int node) const {
   return nic_link_of_kind(spec_, types_[static_cast<std::size_t>(type_of_node(node))].kind);
 }
 
+/// Returns where the parts of the fabric begin in the numbering of the cluster.
 FabricSite Cluster::fabric_site() const {
   const std::uint32_t count = static_cast<std::uint32_t>(nodes_);
   return {nodes_,
@@ -101,6 +112,7 @@ FabricSite Cluster::fabric_site() const {
           &fabric_map_};
 }
 
+/// Adds the fabric after all nodes. Kinds with a NIC link of their own then get its type.
 void Cluster::add_fabric() {
   fabric_ = find_fabric(spec_.fabric.kind);
   assert(fabric_ != nullptr);
@@ -133,6 +145,7 @@ VertexId Cluster::nvswitch(int node) const { return gpu(node, 0) + first_of(room
 VertexId Cluster::cpu_of_gpu(int node, int index) const {
   const VertexId first = gpu(node, 0) + first_of(room_, VertexKind::cpu), from = gpu(node, index);
   VertexId nearest = first;
+  // The nearest CPU is the one with the fewest links on its route; ties go to the first.
   for (VertexId cpu = first; cpu < first + static_cast<VertexId>(room_.cpus); ++cpu) {
     // A GPU without any link to a CPU keeps the first one.
     const std::size_t hops = route_in_node(from, cpu).links.size();
@@ -186,6 +199,8 @@ Route Cluster::route_between_nodes(VertexId from_gpu, VertexId to_gpu, int from_
   return route;
 }
 
+/// Puts the route together from its three parts. Its efficiency is that of the link or leg that reaches
+/// least.
 void Cluster::find_route_between_nodes(VertexId from_gpu, VertexId to_gpu, int from_nic, int to_nic,
                                        NodeToNodeRoute& way, NodeExit exit) const {
   const Vertex &from = vertices_[from_gpu], &to = vertices_[to_gpu];
@@ -204,6 +219,8 @@ void Cluster::find_route_between_nodes(VertexId from_gpu, VertexId to_gpu, int f
   way.collective_efficiency = std::min(way.sum.collective_efficiency, reached / way.sum.bandwidth.per_second);
 }
 
+/// Returns the leg from a GPU to a NIC, over a relay if `exit` names one. Only a leg over a relay is written
+/// to `relayed`.
 const NicLeg& Cluster::leg_out(const Vertex& from, const Type& type, int nic, NodeExit exit,
                                NicLeg& relayed) const {
   const int holder = exit.relay < 0 ? from.index : exit.relay;
@@ -220,11 +237,12 @@ const NicLeg& Cluster::leg_out(const Vertex& from, const Type& type, int nic, No
   return relayed;
 }
 
-/// Through the memory of the GPU's CPU where the NIC does not reach the GPU's.
+/// Returns the leg between a GPU and a NIC, in the direction given by `leaves`. If it is not direct, it leads
+/// through the memory of the GPU's CPU.
 NicLeg Cluster::nic_leg(const Type& type, int gpu_index, int nic_index, bool leaves, bool direct) const {
   NicLeg leg;
   const VertexId device = gpu(type.node, gpu_index), port = nic(type.node, nic_index);
-  // Links of a staged leg stand in the order in which a message passes them.
+  // The links of a staged leg stand in the order in which a message passes them.
   const auto append = [&](const Route& part) {
     leg.links.insert(leg.links.end(), part.links.begin(), part.links.end());
   };
@@ -246,6 +264,7 @@ NicLeg Cluster::nic_leg(const Type& type, int gpu_index, int nic_index, bool lea
   return leg;
 }
 
+/// Finds the legs between all GPUs and NICs of a type.
 void Cluster::add_nic_legs(Type& type) {
   for (int g = 0; g < room_.gpus; ++g) {
     for (int n = 0; n < room_.nics; ++n) {
@@ -262,11 +281,12 @@ std::size_t Cluster::pair_of(int gpu_index, int nic_index) const {
          static_cast<std::size_t>(nic_index);
 }
 
-/// Whether the NIC reads and writes the memory of this GPU by itself.
+/// Returns whether the NIC accesses the memory of this GPU without the CPU.
 bool Cluster::gpudirect(int gpu_index, int nic_index, int node) const {
   return type_at(gpu(node, 0)).gpudirect[pair_of(gpu_index, nic_index)];
 }
 
+/// Finds for all GPUs and NICs of a type whether the NIC is near enough for GPUDirect RDMA.
 void Cluster::add_gpudirect(Type& type) {
   const NodeSpec& node = node_of_kind(spec_, type.kind);
   for (int g = 0; g < room_.gpus; ++g) {
@@ -283,7 +303,8 @@ void RouteSum::add(const ClusterLink& link) {
        link.kind == LinkKind::nvlink, is_pcie ? 1 : 0});
 }
 
-/// Latencies add, the narrowest link sets the rate; efficiency is that of the link that reaches least.
+/// Adds a part: latencies add up, and the narrowest link sets the rate. The efficiency is that of the link
+/// that reaches least.
 void RouteSum::add(const RouteSum& part) {
   latency += part.latency;
   if (part.bandwidth.per_second > 0)

@@ -1,5 +1,5 @@
-// A link of a node is that of node 0 with its ends shifted; a link of the fabric takes the rest from its
-// type.
+// Compact storage of links. A link of a node is that of node 0 with shifted ends; a link of the fabric takes
+// all but its ends from its type.
 #include <algorithm>
 #include <limits>
 
@@ -60,7 +60,7 @@ void ClusterLinks::replace_at(VertexId first, VertexId last, const LinkType& typ
   }
 }
 
-/// Fabrics add links of one type in a row, so the newest type is nearly always the one.
+/// Fabrics add links of one type in a row, so the search from the newest type nearly always ends at once.
 std::uint32_t ClusterLinks::number_of(const ClusterLink& type) {
   for (std::size_t i = types_.size(); i > 0; --i) {
     const ClusterLink& known = types_[i - 1];

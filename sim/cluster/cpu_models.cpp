@@ -1,4 +1,4 @@
-// Names are compared word by word without what makers and lscpu put between: (R), CPU, 64-Core Processor.
+// Names are compared word by word, without the words that makers and lscpu add: (R), CPU, 64-Core Processor.
 #include "sim/cluster/cpu_models.hpp"
 
 #include <algorithm>
@@ -17,12 +17,13 @@ constexpr CpuModel kCpuModels[] = {
 #undef CPU_MODEL
 };
 
-/// Where the catalog has no row: what servers of the last ten years have for each core, 3.2 (EPYC of 64
-/// cores) to 7 (Xeon of 20); assumed.
+/// Memory bandwidth in GB/s per core of a CPU that the catalog lacks. Servers of the last ten years have from
+/// 3.2 (EPYC of 64 cores) to 7 (Xeon of 20). Assumed.
 constexpr double kGbpsPerCore = 4;
 constexpr int kMostSockets = 16;
 
-/// " amd epyc 7742 64-core processor " of "AMD EPYC(TM) 7742 64-Core Processor".
+/// Returns the words in small letters with single spaces around them: "AMD EPYC(TM) 7742 64-Core Processor"
+/// gives " amd epyc 7742 64-core processor ".
 std::string plain_words(std::string_view text) {
   std::string out = " ";
   for (const char c : lower_case(text)) out += c == '(' || c == ')' || c == ',' || c == '\t' ? ' ' : c;
@@ -36,7 +37,7 @@ std::string plain_words(std::string_view text) {
   return out;
 }
 
-/// The 2 of "2x AMD EPYC 7742"; 0: nothing is said.
+/// Returns the number of sockets in front of the name, such as 2 in "2x AMD EPYC 7742"; 0 if there is none.
 int stated_sockets(std::string_view text) {
   const std::size_t digits = text.find_first_not_of("0123456789");
   const bool counts = digits != std::string_view::npos && digits > 0 && digits < 3 && text[digits] == 'x';

@@ -1,4 +1,5 @@
-// Kinds are few, so everything is counted when asked for. Where in a file a link stands makes no other node.
+// Kinds are few, so everything is computed when it is needed. Two nodes are the same machine even if their
+// links stand at different places of the file.
 #include "sim/cluster/node_kinds.hpp"
 
 #include <algorithm>
@@ -8,10 +9,12 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the entry of a kind other than the first.
 const NodeKind& beside(const ClusterSpec& spec, int kind) {
   return spec.more_nodes[static_cast<std::size_t>(kind - 1)];
 }
 
+/// Returns the node without the places of its links in the file, for comparisons.
 NodeSpec without_places(NodeSpec node) {
   for (NodeLink& link : node.links) link.span = {};
   return node;

@@ -1,4 +1,4 @@
-// The kinds of node of a cluster: the first is ClusterSpec::node, the others follow in the order of the file.
+// The kinds of node of a cluster. The first is ClusterSpec::node; the others follow in the order of the file.
 #pragma once
 
 #include <cstdint>
@@ -12,37 +12,38 @@
 
 namespace foretrain {
 
-/// How many; a cluster whose nodes are all alike has one.
+/// Returns the number of kinds; it is 1 if all nodes are alike.
 int kind_count(const ClusterSpec& spec);
 inline bool is_mixed(const ClusterSpec& spec) { return !spec.more_nodes.empty(); }
-/// Of kind 0, 1, …
+/// Returns the node of kind 0, 1, … Requires 0 <= kind < kind_count(spec), as do the functions below.
 const NodeSpec& node_of_kind(const ClusterSpec& spec, int kind);
 const std::string& name_of_kind(const ClusterSpec& spec, int kind);
 int nodes_of_kind(const ClusterSpec& spec, int kind);
-/// From its NICs to the first switch.
+/// Returns the link from the NICs of this kind to the first switch.
 const LinkType& nic_link_of_kind(const ClusterSpec& spec, int kind);
-/// Nodes of a kind stand side by side: the number of the first of them.
+/// Returns the number of the first node of a kind. Nodes of a kind have consecutive numbers.
 int first_node_of_kind(const ClusterSpec& spec, int kind);
 int kind_of_node(const ClusterSpec& spec, int node);
+/// Returns the kind of this name, or nothing.
 std::optional<int> find_kind(const ClusterSpec& spec, std::string_view name);
 
-/// The first kind that is the same machine, whatever it is called: `kind` itself where none before it is.
+/// Returns the first kind that is the same machine, whatever its name: `kind` itself if no earlier kind is.
 int first_kind_like(const ClusterSpec& spec, int kind);
-/// The cluster as if all of its nodes were of one kind, for what is asked of one node. What was measured on
-/// the cluster is known of the first kind, and of others with the same GPU.
+/// Returns the cluster as if all its nodes were of one kind, for questions about one node. Measurements of
+/// the cluster hold for the first kind, and for others with the same GPU.
 ClusterSpec as_kind(const ClusterSpec& spec, int kind);
 
-/// GPUs of the whole cluster.
+/// Returns the number of GPUs of the whole cluster.
 std::int64_t gpu_count(const ClusterSpec& spec);
-/// Of the node that has most.
+/// Returns the number of GPUs of the node that has most.
 int most_gpus_per_node(const ClusterSpec& spec);
-/// Devices of each sort as many as the node that has most of it, and no links: what every node has room for.
+/// Returns a node without links that has, for each sort of device, as many as the kind with most of it.
 NodeSpec largest_node(const ClusterSpec& spec);
 
-/// What the cluster's first `nodes` nodes have.
+/// Returns the GPUs of each of the cluster's first `nodes` nodes.
 std::vector<NodeCapacity> node_capacities_of(const ClusterSpec& spec, int nodes);
 
-/// Does something to the node of every kind.
+/// Calls `visit` for the node of every kind.
 template <class Visitor>
 void visit_nodes(ClusterSpec& spec, const Visitor& visit) {
   visit(spec.node);

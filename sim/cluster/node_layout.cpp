@@ -1,4 +1,4 @@
-// A device's number is the number of its kind's first device plus its index.
+// The number of a device is the number of its kind's first device plus its index.
 #include "sim/cluster/node_layout.hpp"
 
 #include <algorithm>
@@ -27,6 +27,7 @@ constexpr std::array<KindName, 9> kKinds{{{VertexKind::gpu, "gpu"},
                                           {VertexKind::core, "core"},
                                           {VertexKind::router, "router"}}};
 
+/// Returns how many devices of a kind the node has; 0 for kinds of the fabric.
 int count_of(const NodeSpec& node, VertexKind kind) {
   switch (kind) {
     case VertexKind::gpu:
@@ -44,6 +45,7 @@ int count_of(const NodeSpec& node, VertexKind kind) {
   }
 }
 
+/// Returns the index that the digits spell, or nothing if it is not below `count` or has leading zeros.
 std::optional<int> index_in(std::string_view digits, int count) {
   int index = -1;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
@@ -54,7 +56,8 @@ std::optional<int> index_in(std::string_view digits, int count) {
   return index;
 }
 
-/// The widest link between a GPU and the CPUs' side of the node; some rate where there is none.
+/// Returns the rate of the widest link between a GPU and the CPU side of the node. Without such a link it is
+/// an arbitrary rate of 1 GB/s, which no route uses.
 ByteRate host_rate(const NodeGraph& graph, VertexId gpu) {
   ByteRate widest{1e9};
   for (const ClusterLink& link : graph.links) {

@@ -1,5 +1,5 @@
-// NVLink between GPUs and the relay over a peer GPU come before the way over PCIe. Routes are those of node
-// 0, where numbers need no shift.
+// NVLink between GPUs and the relay over a peer GPU are preferred to PCIe. Routes are those of node 0 of a
+// type, where link numbers need no shift.
 #include "sim/cluster/path_class.hpp"
 
 #include <array>
@@ -12,11 +12,12 @@ namespace foretrain {
 
 namespace {
 
+/// Returns whether the route between two devices uses NVLink only.
 bool over_nvlink(const Cluster& cluster, VertexId from, VertexId to) {
   return cluster.route_in_node(from, to).nvlink_only;
 }
 
-/// Whether some GPU of the node fulfils a condition.
+/// Returns whether some GPU of the node fulfils a condition.
 template <class Condition>
 bool any_gpu(const Cluster& cluster, int node, Condition condition) {
   for (int i = 0; i < cluster.node_spec(node).gpus; ++i) {
@@ -25,6 +26,7 @@ bool any_gpu(const Cluster& cluster, int node, Condition condition) {
   return false;
 }
 
+/// Returns the class between two GPUs: direct NVLink, then over one peer, then over the host.
 PathClass between_gpus(const Cluster& cluster, VertexId from, VertexId to) {
   if (over_nvlink(cluster, from, to)) return PathClass::nvl;
   const bool relayed = any_gpu(cluster, cluster.vertices()[from].node, [&](VertexId peer) {
@@ -33,6 +35,8 @@ PathClass between_gpus(const Cluster& cluster, VertexId from, VertexId to) {
   return relayed ? PathClass::nvb : host_path_class(cluster, from, to);
 }
 
+/// Returns the class from a GPU to a NIC. A relay over NVLink counts only if the direct route is worse than
+/// PXB.
 PathClass to_nic(const Cluster& cluster, VertexId gpu, VertexId nic) {
   const PathClass direct = host_path_class(cluster, gpu, nic);
   if (direct <= PathClass::pxb) return direct;
@@ -71,6 +75,7 @@ int nearest_nic(const Cluster& cluster, int gpu, int node) {
     const VertexId from = cluster.gpu(node, of_gpu), to = cluster.nic(node, nic);
     return std::tuple(host_path_class(cluster, from, to), cluster.nic_distance(of_gpu, nic, node));
   };
+  // The NICs with the smallest distance from the GPU, in ascending order.
   const auto nearest = [&](int of_gpu) {
     std::vector<int> best;
     for (int nic = 0; nic < cluster.node_spec(node).nics; ++nic) {

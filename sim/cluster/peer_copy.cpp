@@ -1,4 +1,4 @@
-// A CPU that stands between two PCIe links, or socket links, forwards packets between them.
+// A CPU between two PCIe or socket links forwards packets between them, at less than the links' rate.
 #include "sim/cluster/cluster.hpp"
 #include "sim/cluster/node_layout.hpp"
 #include "sim/cluster/routing.hpp"

@@ -1,4 +1,4 @@
-// Both layouts fill nodes in order; they differ in how many ranks a node gets.
+// Both layouts fill nodes in order; they differ in the number of ranks of a node.
 #include "sim/cluster/placement.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ Placement place(int gpus, int gpus_per_node, Layout layout, int nodes) {
 
 namespace {
 
-/// Ranks of each node when every node in turn takes one.
+/// Returns the ranks of each node when every node in turn takes one.
 std::vector<int> dealt_out(const std::vector<NodeCapacity>& rooms, int gpus) {
   std::vector<int> ranks(rooms.size(), 0);
   for (int left = gpus; left > 0;) {
@@ -38,6 +38,7 @@ std::vector<int> dealt_out(const std::vector<NodeCapacity>& rooms, int gpus) {
   return ranks;
 }
 
+/// Returns the ranks of each node when every node is filled before the next one.
 std::vector<int> filled_up(const std::vector<NodeCapacity>& rooms, int gpus) {
   std::vector<int> ranks;
   for (const NodeCapacity& room : rooms) {

@@ -1,38 +1,39 @@
-// Which GPU each rank of a job gets.
+// The assignment of a job's ranks to GPUs.
 #pragma once
 
 #include <vector>
 
 namespace foretrain {
 
-/// How ranks are laid out on nodes: packed fills a node before the next one; spread deals them out evenly.
+/// Layout of ranks on nodes. packed fills a node before the next one; spread distributes them evenly.
 enum class Layout { packed, spread };
 
-/// One GPU of the cluster: its node and its number in the node, both from 0.
+/// A GPU of the cluster: its node and its number in the node, both from 0.
 struct GpuPlace {
   int node = 0;
   int gpu = 0;
   friend bool operator==(const GpuPlace&, const GpuPlace&) = default;
 };
 
-/// Which GPU each rank runs on, by rank. No GPU appears twice.
+/// The GPU of each rank, by rank. No GPU occurs twice.
 struct Placement {
   std::vector<GpuPlace> ranks;
+  /// Number of nodes that hold a rank.
   int nodes = 1;
   int size() const { return static_cast<int>(ranks.size()); }
 };
 
-/// packed: fills node after node. spread: over `nodes` nodes as evenly as possible, consecutive ranks on one
-/// node. Requires 1 <= gpus and enough room: gpus <= nodes * gpus_per_node.
+/// Places ranks on equal nodes. packed fills node after node. spread uses `nodes` nodes as evenly as
+/// possible, with consecutive ranks on one node. Requires 1 <= gpus <= nodes * gpus_per_node.
 Placement place(int gpus, int gpus_per_node, Layout layout, int nodes);
-/// A node of a job, and how many GPUs it has.
+/// A node of a job, with its number of GPUs.
 struct NodeCapacity {
   int node = 0, gpus = 0;
 };
-/// The same over nodes that are not alike, in their order. spread: each in turn gets a rank as long as it has
-/// room, consecutive ranks on one node. Requires that they have room for all.
+/// Places ranks on nodes that are not alike, in their order. spread gives each node in turn a rank while it
+/// has a free GPU; consecutive ranks are on one node. Requires that the nodes have GPUs for all ranks.
 Placement place_on(const std::vector<NodeCapacity>& rooms, int gpus, Layout layout);
-/// packed on as few nodes as possible.
+/// Places ranks packed on as few nodes as possible.
 Placement place_packed(int gpus, int gpus_per_node);
 
 }  // namespace foretrain

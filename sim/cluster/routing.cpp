@@ -1,13 +1,13 @@
-// Two shortest-path problems on the node: one over NVLink alone, one over everything; in each, only some
-// kinds of devices may be passed through, so every link that leaves another kind is closed unless it leaves
-// the source.
+// Shortest paths under forwarding rules.
 //
-// Traffic inside a node does not take the shortest path in general: hardware forwards only through some
-// devices. NVLink traffic passes NVSwitches and no GPU. Host traffic passes CPUs and PCIe switches and no
-// GPU. The rules are expressed by closing links, so that an ordinary shortest-path search (Dijkstra, O(E log
-// V) for each source) finds the legal paths. Costs are integers in picoseconds plus a penalty for each hop,
-// so that ties are broken in the same way on every machine. Routes are computed once for each type of node
-// and reused for all nodes of the type.
+// Traffic inside a node does not take the shortest path in general, because hardware forwards only through
+// some devices. NVLink traffic passes NVSwitches and no GPU. Host traffic passes CPUs and PCIe switches and
+// no GPU. There are therefore two problems: one over NVLink alone, and one over everything but NVLink between
+// GPUs. In each, all links that leave a device which must not be passed are closed, unless that device is the
+// source. An ordinary shortest-path search (Dijkstra, O(E log V) for each source) then finds the legal paths.
+//
+// Costs are integers in ps plus a penalty for each hop, so that ties are broken in the same way on every
+// machine. Routes are computed once for each type of node and reused for all nodes of the type.
 #include "sim/cluster/routing.hpp"
 
 #include <algorithm>
@@ -26,21 +26,28 @@ namespace {
 using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property,
                                     boost::property<boost::edge_index_t, std::size_t>>;
 using Cost = std::int64_t;
+/// Cost of a closed link, and of a device that cannot be reached.
 constexpr Cost kClosed = std::numeric_limits<Cost>::max();
-constexpr Cost kHostHop = 10'000;               ///< 10 ns: fewer hops between paths of equal latency
-constexpr Cost kNvlinkHop = 1'000'000'000'000;  ///< 1 s: hops come first, latency breaks ties
+/// 10 ns in ps: fewer hops win between paths of nearly equal latency.
+constexpr Cost kHostHop = 10'000;
+/// 1 s in ps: the number of hops comes first, latency breaks ties.
+constexpr Cost kNvlinkHop = 1'000'000'000'000;
 
 bool passes_nvlink(VertexKind kind) { return kind == VertexKind::nvswitch; }
 bool passes_host(VertexKind kind) { return kind == VertexKind::cpu || kind == VertexKind::pcie_switch; }
 
-/// A shortest-path problem: the open links and what one costs.
+/// A shortest-path problem: the usable links, their costs, and the devices that may be passed.
 struct Search {
   bool (*may_pass)(VertexKind);
   Graph graph;
-  std::vector<LinkId> links;  ///< by edge
-  std::vector<Cost> costs;    ///< by edge
+  /// The link of each edge.
+  std::vector<LinkId> links;
+  /// The cost of each edge, in ps.
+  std::vector<Cost> costs;
 };
 
+/// Makes the problem over NVLinks alone, or over all links but NVLinks between GPUs. Of parallel links the
+/// fastest counts.
 Search make_search(const NodeGraph& node, bool nvlink_only, bool (*may_pass)(VertexKind), Cost per_hop) {
   std::map<std::pair<VertexId, VertexId>, LinkId> fastest;
   for (LinkId id = 0; id < node.links.size(); ++id) {
@@ -61,13 +68,15 @@ Search make_search(const NodeGraph& node, bool nvlink_only, bool (*may_pass)(Ver
   return search;
 }
 
-/// What came out of one source: cost and predecessor per vertex.
+/// Shortest paths from one source: cost and predecessor of each vertex.
 struct Tree {
   VertexId source;
   std::vector<Cost> cost;
   std::vector<Graph::vertex_descriptor> before;
 };
 
+/// Runs Dijkstra's algorithm from one source. Links that leave a device which must not be passed are closed
+/// first.
 Tree shortest_paths(const Search& search, const NodeGraph& node, VertexId source) {
   std::vector<Cost> costs = search.costs;
   for (std::size_t edge = 0; edge < costs.size(); ++edge) {
@@ -87,6 +96,7 @@ Tree shortest_paths(const Search& search, const NodeGraph& node, VertexId source
   return tree;
 }
 
+/// Returns the links of the path to a vertex; empty if it cannot be reached.
 std::vector<LinkId> path_to(const Search& search, const Tree& tree, VertexId to) {
   std::vector<LinkId> links;
   if (tree.cost[to] == kClosed) return links;
@@ -102,6 +112,7 @@ bool is_gpu(const NodeGraph& node, std::size_t vertex) {
   return node.vertices[vertex].kind == VertexKind::gpu;
 }
 
+/// Returns the CPU with the least cost in the tree, or the number of vertices if none is reached.
 std::size_t nearest_cpu(const NodeGraph& node, const Tree& tree) {
   std::size_t nearest = node.vertices.size();
   for (std::size_t v = 0; v < node.vertices.size(); ++v) {
@@ -111,7 +122,8 @@ std::size_t nearest_cpu(const NodeGraph& node, const Tree& tree) {
   return nearest;
 }
 
-/// Peers that talk through a CPU over PCIe on both sides.
+/// Returns whether the route passes a CPU between two links that are not NVLinks: peers on different root
+/// complexes.
 bool passes_root_complex(std::span<const LinkId> way, const NodeGraph& node) {
   for (std::size_t i = 0; i + 1 < way.size(); ++i) {
     const ClusterLink &in = node.links[way[i]], &out = node.links[way[i + 1]];
@@ -122,6 +134,7 @@ bool passes_root_complex(std::span<const LinkId> way, const NodeGraph& node) {
   return false;
 }
 
+/// Limits the collective efficiency of routes over a root complex to kRootComplexShare of the narrowest link.
 void slow_down_peers(std::vector<Route>& routes, const NodeGraph& node) {
   for (Route& route : routes) {
     if (!passes_root_complex(route.links, node)) continue;
@@ -133,7 +146,8 @@ void slow_down_peers(std::vector<Route>& routes, const NodeGraph& node) {
   }
 }
 
-/// Replaces PCIe routes between GPUs that are beyond reach by the way through host memory.
+/// Replaces PCIe routes between GPUs that are beyond reach by the route through host memory: the sender's
+/// staging link, up to its nearest CPU, down to the receiver, and the receiver's staging link.
 void stage(std::vector<Route>& routes, const NodeGraph& node, const std::vector<Tree>& host,
            PathClass reach) {
   const std::size_t n = node.vertices.size();

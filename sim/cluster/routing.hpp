@@ -1,4 +1,4 @@
-// Routes inside a node: NVLink where it leads, otherwise over PCIe switches and CPUs.
+// Routes inside a node: over NVLink if it connects the devices, otherwise over PCIe switches and CPUs.
 #pragma once
 
 #include <span>
@@ -8,42 +8,45 @@
 
 namespace foretrain {
 
-/// A route from its links: latency is their sum, bandwidth the smallest, efficiency that of the narrowest.
+/// Makes a route of its links. Latency is their sum, bandwidth the smallest, efficiency that of the narrowest
+/// link.
 Route make_route(std::vector<LinkId> links, std::span<const ClusterLink> all);
-/// The same of links that are summed already.
+/// Makes a route of links whose sums are known.
 Route route_of(std::vector<LinkId> links, const RouteSum& sum);
 
-/// The class of a way over PCIe, CPUs and socket links by what stands on it; LOC for no links, see
+/// Returns the class of a route over PCIe, CPUs and socket links by the devices on it; LOC for no links. See
 /// path_class.hpp.
 PathClass route_class(std::span<const LinkId> way, std::span<const Vertex> vertices,
                       std::span<const ClusterLink> all);
 
-/// The farthest GPU whose memory a GPU reads over PCIe; LOC when none. NCCL trusts the root complexes of AMD
-/// and POWER CPUs only (src/graph/paths.cc: Intel and ARM up to PXB), so that farther GPUs exchange data
-/// through host memory.
+/// Returns the class of the farthest GPU whose memory a GPU reads over PCIe; LOC if there is none. NCCL
+/// trusts only the root complexes of AMD and POWER CPUs (src/graph/paths.cc: Intel and ARM up to PXB). GPUs
+/// farther apart exchange data through host memory.
 PathClass peer_reach(const NodeSpec& node);
 
-/// Routes of one node by from * vertices + to.
+/// Routes of one node, by from * vertices + to.
 struct NodeRoutes {
-  std::vector<Route> best;  ///< what traffic takes
-  std::vector<Route> host;  ///< over PCIe switches, CPUs and socket links alone, as if there was peer access
+  /// The routes that traffic takes.
+  std::vector<Route> best;
+  /// Routes over PCIe switches, CPUs and socket links alone, as if there were peer access.
+  std::vector<Route> host;
 };
 
-/// The routes between every two devices; a route without links between two different devices means that there
-/// is none. GPU to GPU: fewest NVLinks, passing NVSwitches but no GPU; else over PCIe switches and CPUs,
-/// never through a GPU or a NIC. Such a route beyond `peer_reach` is staged: up to the memory of the sender's
-/// CPU and down again, over the staging links of both GPUs. Where several links join one pair, the one with
-/// the highest bandwidth counts. Ties go to the path found first in device order.
+/// Finds the routes between every two devices. A route without links between different devices means that
+/// there is none.
+///
+/// GPU to GPU: the fewest NVLinks, through NVSwitches but no GPU; else over PCIe switches and CPUs, never
+/// through a GPU or a NIC. A PCIe route beyond `peer_reach` is staged: up to the memory of the sender's CPU
+/// and down again, over the staging links of both GPUs. If several links join one pair, the one with the
+/// highest bandwidth counts. Ties go to the path found first in device order.
 NodeRoutes node_routes(const NodeGraph& node, PathClass peer_reach);
-
-// What copies between two GPUs of a node reach of the links' rate.
 
 class Cluster;
 struct Route;
 
-/// Share of the route's bandwidth that a copy engine reaches from one GPU to another: all of it over NVLink
-/// and PCIe switches, kRootComplexShare where two PCIe links meet in a CPU. Staged routes have their rate in
-/// their staging links, so theirs is 1. Requires a route between GPUs of one node.
+/// Returns the share of the route's bandwidth that a copy engine reaches from one GPU to another. It is 1
+/// over NVLink and PCIe switches, and kRootComplexShare if two PCIe links meet in a CPU. It is 1 for staged
+/// routes too, because their staging links have the reduced rate. Requires a route between GPUs of one node.
 double peer_copy_share(const Cluster& cluster, const Route& route);
 
 }  // namespace foretrain

@@ -1,5 +1,5 @@
-// How a computing centre hands out a cluster: its batch system, partitions with their limits, and what an
-// hour costs.
+// A computing centre as the owner of a cluster: its batch system, its partitions with their limits, and its
+// prices.
 #pragma once
 
 #include <array>
@@ -14,7 +14,8 @@
 
 namespace foretrain {
 
-/// What hands out nodes. pbs: PBS Pro and OpenPBS; grid_engine: SGE, UGE, AGE and theirs; none: nobody does.
+/// The system that hands out nodes. pbs: PBS Pro and OpenPBS. grid_engine: SGE, UGE, AGE and related ones.
+/// none: no system.
 enum class BatchSystem : std::uint8_t { none, slurm, htcondor, pbs, lsf, grid_engine, flux, kubernetes };
 inline constexpr std::array<std::string_view, 8> kBatchSystemNames{
     "none", "slurm", "htcondor", "pbs", "lsf", "grid_engine", "flux", "kubernetes"};
@@ -22,45 +23,61 @@ inline std::string_view name_of(BatchSystem system) {
   return kBatchSystemNames[static_cast<std::size_t>(system)];
 }
 
-/// With whom a job shares the network: nobody, other jobs of a computing centre, other tenants of a cloud.
+/// The users with whom a job shares the network: nobody, other jobs of a computing centre, or other tenants
+/// of a cloud.
 enum class SiteKind : std::uint8_t { own, hpc, cloud };
 
-/// What one job may ask of a partition. Zero is no limit beyond the cluster's own.
+/// The limits of a job in one partition. Zero means that only the cluster limits it.
 struct Partition {
   std::string name;
-  int least_nodes = 0, least_gpus = 0;  ///< of a job
-  int most_nodes = 0;                   ///< of a job
-  int most_gpus = 0;                    ///< of a job
-  Time longest{};                       ///< largest --time
-  bool for_tests = false;               ///< short queue, not for production
-  bool whole_nodes = false;             ///< a job gets and pays whole nodes
-  std::vector<std::string> kinds{};     ///< names of the kinds of node it has; empty: all
-  bool is_default = false;              ///< a job that names no partition gets this one
-  SourceSpan span{};                    ///< in the cluster's file
+  /// Smallest numbers of nodes and GPUs of a job.
+  int least_nodes = 0, least_gpus = 0;
+  /// Largest number of nodes of a job.
+  int most_nodes = 0;
+  /// Largest number of GPUs of a job.
+  int most_gpus = 0;
+  /// Largest --time.
+  Time longest{};
+  /// A short queue, not for production.
+  bool for_tests = false;
+  /// A job gets and pays whole nodes.
+  bool whole_nodes = false;
+  /// Names of the kinds of node that it has; empty: all.
+  std::vector<std::string> kinds{};
+  /// A job that names no partition gets this one.
+  bool is_default = false;
+  /// Place in the cluster's file.
+  SourceSpan span{};
 };
 
-/// What a job is charged, in the centre's own units.
+/// The charge of a job in the centre's own units.
 struct Billing {
-  std::string unit;  ///< "BU", "GPU-h"; empty: unknown
+  /// "BU", "GPU-h"; empty: unknown.
+  std::string unit;
   double per_gpu_hour = 0, per_core_hour = 0, per_gib_hour = 0;
 };
 
-/// A computing centre: its partitions with node types, limits and prices, and the batch system that it uses.
+/// A computing centre: its partitions with node types, limits and prices, and its batch system.
 struct Site {
-  std::string name{};  ///< of the computing centre's machine, where several clusters are parts of it
-  std::optional<SiteKind> kind;  ///< none: kind_of() tells
+  /// Name of the centre's machine, if several clusters are parts of it.
+  std::string name{};
+  /// The kind as stated; none: kind_of() decides.
+  std::optional<SiteKind> kind;
   BatchSystem system = BatchSystem::none;
-  std::string gpu_type;  ///< as in --gres=gpu:TYPE:N; empty: without a type
-  /// Features by which a job asks for these nodes, as in --constraint=gpu.
+  /// Type of GPU as in --gres=gpu:TYPE:N; empty: without a type.
+  std::string gpu_type;
+  /// Features by which a job requests these nodes, as in --constraint=gpu.
   std::vector<std::string> constraints;
-  std::string requirements;  ///< HTCondor's require_gpus that selects these GPUs
+  /// HTCondor's require_gpus that selects these GPUs.
+  std::string requirements;
   std::vector<Partition> partitions;
   Billing billing;
-  double grid_g_per_kwh = 0;  ///< of CO2 for the electricity; 0: unknown
+  /// Grams of CO2 per kWh of electricity; 0: unknown.
+  double grid_g_per_kwh = 0;
 };
 
-/// What the site says; else a computing centre where there is a batch system, a cloud where that is
-/// Kubernetes.
+/// Returns the kind that the site states. Otherwise a batch system means a computing centre, Kubernetes a
+/// cloud.
 inline SiteKind kind_of(const Site& site) {
   if (site.kind) return *site.kind;
   if (site.system == BatchSystem::kubernetes) return SiteKind::cloud;

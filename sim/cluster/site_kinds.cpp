@@ -1,4 +1,4 @@
-// A kind becomes a cluster of its own, so that nothing behind the choice knows of the others.
+// A kind becomes a cluster of its own, so that later stages do not know the other kinds.
 #include "sim/cluster/site_kinds.hpp"
 
 #include <algorithm>
@@ -14,10 +14,12 @@ namespace {
 
 constexpr std::size_t kMostKindsInWords = 3;
 
+/// Returns whether a job in the partition can get nodes of this kind.
 bool leads_to(const Partition& partition, std::string_view kind) {
   return partition.kinds.empty() || std::ranges::find(partition.kinds, kind) != partition.kinds.end();
 }
 
+/// Returns the kind as a cluster alone, with the partitions that lead to it.
 ClusterSpec cluster_of_kind(const ClusterSpec& site, int kind) {
   ClusterSpec alone = as_kind(site, kind);
   alone.nodes = nodes_of_kind(site, kind);

@@ -1,4 +1,4 @@
-// Figures of ordinary installations; a cluster's own stand in the [storage] tables of its file.
+// Figures of ordinary installations. A cluster's own figures are in the [storage] tables of its file.
 #include "sim/cluster/storage.hpp"
 
 namespace foretrain {
@@ -6,6 +6,7 @@ namespace foretrain {
 StorageSpec usual_storage(StorageKind kind) {
   switch (kind) {
     case StorageKind::page_cache:
+      // The fields are: kind, rate of a job, rate of a node, rate of a reader, latency.
       return {kind, {}, {80e9}, {6e9}, microseconds(10)};
     case StorageKind::nvme:
       return {kind, {}, {3e9}, {1.5e9}, microseconds(100)};

@@ -1,5 +1,5 @@
-// Between nodes all channels have one order, so that only ranks of one node, and those of the root's, can
-// come before each other on different channels.
+// Between nodes all channels have one order. Therefore only ranks of one node, and those of the root's node,
+// can precede each other on different channels.
 #include "sim/collective/chain_overlap.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace foretrain {
 
 namespace {
 
-/// The largest difference of places of two ranks over the channels, less the smallest.
+/// Returns the largest difference of the places of two ranks over the channels, minus the smallest.
 int spread(const std::vector<std::vector<int>>& places, std::size_t x, std::size_t y) {
   int most = places.front()[y] - places.front()[x], least = most;
   for (const std::vector<int>& along : places) {
@@ -18,6 +18,7 @@ int spread(const std::vector<std::vector<int>>& places, std::size_t x, std::size
   return most - least;
 }
 
+/// Returns the place of each rank along the ring, counted from the root or from the rank after it.
 std::vector<int> places_along(const std::vector<int>& order, bool from_root) {
   const std::size_t n = order.size();
   const auto root = static_cast<std::size_t>(std::ranges::find(order, 0) - order.begin());
@@ -48,6 +49,7 @@ double waiting_hops(const std::vector<std::vector<int>>& places, int group) {
     for (std::size_t x = std::max(near, y / near * near); x < y; ++x)
       most = std::max(most, spread(places, x, y));
   }
+  // A call waits for half of the `most` hops that two calls need.
   return most / 2.0;
 }
 

@@ -1,9 +1,8 @@
-// Channels with equal paths are one, as wide as all of them; every lane of the algorithm's schedule becomes a
-// connection.
+// The bridge between algorithms (lanes of ranks) and machines (links), used only at chunk level.
 //
-// This is the bridge between algorithms (lanes of ranks) and machines (links): it is used only at chunk
-// level. Folding channels with equal paths keeps the number of connections small; the result is exact because
-// such channels have equal rates at every moment.
+// Every lane of the algorithm's schedule becomes a connection. Channels with equal paths are folded into one,
+// as wide as all of them. This keeps the number of connections small, and the result is exact because such
+// channels have equal rates at every moment.
 #include "sim/collective/chunk_plan.hpp"
 
 #include <algorithm>
@@ -20,8 +19,10 @@ namespace foretrain {
 
 namespace {
 
-constexpr double kLeastPieces = 16;  ///< of a send: those of several peers take turns on a NIC
+/// Least number of pieces of a send: sends to several peers take turns on a NIC.
+constexpr double kLeastPieces = 16;
 
+/// Builder of a plan. The graph and its capacities grow in `result_`.
 class PlanBuilder {
  public:
   PlanBuilder(const Communicator& communicator, const CollectivePlan& plan)
@@ -71,7 +72,7 @@ class PlanBuilder {
   }
 
  private:
-  /// Links of GPUs to themselves.
+  /// Reduces the rate of staging links (links of GPUs to themselves) by what both directions share.
   void slow_staging() {
     const double both = both_ways(plan_.op, communicator_.size(), cluster_.spec().node.gpu.staging_share);
     for (std::size_t link = 0; link < result_.capacities.size(); ++link)
@@ -79,13 +80,15 @@ class PlanBuilder {
         result_.capacities[link].per_second /= both;
   }
 
-  /// One group of channels on one path per node.
+  /// A group of channels on one path per node.
   struct Channel {
     std::size_t path = 0;
     nccl::Pattern pattern = nccl::Pattern::ring;
+    /// Share of the message that this group carries.
     double share = 1;
   };
 
+  /// Returns the path of a group of channels in a node.
   const SharedPath& path_in(const Channel& channel, std::size_t node) const {
     const bool ring = channel.pattern == nccl::Pattern::ring;
     const std::size_t path =
@@ -93,19 +96,22 @@ class PlanBuilder {
     return communicator_.paths(channel.pattern)[static_cast<std::size_t>(job_.nodes[node].shape)][path];
   }
 
-  /// A thread block moves so much of its channels' data, however many edges it has.
+  /// Adds a link for the thread blocks of so many channels. A thread block moves only a given amount of its
+  /// channels' data per second, however many edges it has.
   LinkId add_blocks(double channels) {
     const double rate = channels * of(communicator_.costs().channel_rate, plan_.protocol).per_second;
     result_.capacities.push_back({std::max(1.0, rate)});
     return static_cast<LinkId>(result_.capacities.size()) - 1;
   }
 
+  /// Returns the rank on a GPU of a node.
   int rank_at(std::size_t node, int gpu) const {
     const nccl::JobNode& place = job_.nodes[node];
     const std::vector<int>& gpus = job_.shapes[static_cast<std::size_t>(place.shape)].gpus;
     return job_.ranks_of(place)[static_cast<std::size_t>(std::ranges::find(gpus, gpu) - gpus.begin())];
   }
 
+  /// Builds the lanes of the algorithm on each distinct path of the pattern.
   void build_on(nccl::Pattern pattern, AlgorithmFamily family) {
     const Algorithm* algorithm = find_algorithm(plan_.op, family);
     if (algorithm == nullptr)
@@ -117,6 +123,7 @@ class PlanBuilder {
     }
   }
 
+  /// Adds the lanes of one group of channels. The order of ranks is that of the path through all nodes.
   void add_channel(const Channel& channel, const Algorithm& algorithm) {
     std::vector<int> order, groups;
     for (std::size_t n = 0; n < job_.nodes.size(); ++n) {
@@ -124,9 +131,10 @@ class PlanBuilder {
       for (const int gpu : gpus) order.push_back(rank_at(n, gpu));
       groups.push_back(static_cast<int>(gpus.size()));
     }
-    const double data = step_.bytes * channel.share;  // of this group of channels
+    // Bytes that this group of channels carries.
+    const double data = step_.bytes * channel.share;
     const bool ring_of_parts =
-        algorithm.family == AlgorithmFamily::ring && !is_chain(plan_.op);  // cut by ranks, not in pieces
+        algorithm.family == AlgorithmFamily::ring && !is_chain(plan_.op);  // cut by ranks, not into pieces
     const double unit = forwarding_unit(step_) * std::max(1, plan_.channels) * channel.share;
     const int pieces =
         ring_of_parts ? 1
@@ -140,6 +148,7 @@ class PlanBuilder {
     return algorithm.family == AlgorithmFamily::double_binary_tree;
   }
 
+  /// Adds a connection for each lane, with its latency and its bytes on the wire.
   void add_lanes(const Lanes& lanes, const Channel& channel, bool tree) {
     if (result_.graph.connections.size() + lanes.lanes.size() > kMostLanes) {
       result_.problem = fmt::format("more than {} lanes", kMostLanes);
@@ -163,7 +172,8 @@ class PlanBuilder {
     }
   }
 
-  /// `wire`: bytes on the wire per byte of data; thread blocks count data.
+  /// Adds a connection with its links and needs. `wire` is the number of bytes on the wire per byte of data,
+  /// because thread blocks count data. `first` is the connection of lane 0.
   void add(const Connection& connection, const Route& route, const Channel& channel, double wire,
            std::span<const LaneNeed> needs, std::uint32_t first) {
     std::vector<Need> after;
@@ -175,7 +185,8 @@ class PlanBuilder {
     result_.graph.add(connection, links, after);
   }
 
-  /// Its latency between nodes is the relay's alone: proxies and adapters are in network_step().
+  /// Returns the route of a lane. Between nodes its latency is that of the relay alone, because
+  /// network_step() contains the proxies and adapters.
   Route route_of(const Lane& lane, const Channel& channel) const {
     const GpuPlace from = places_[static_cast<std::size_t>(lane.from)],
                    to = places_[static_cast<std::size_t>(lane.to)];
@@ -192,13 +203,14 @@ class PlanBuilder {
     return route;
   }
 
-  /// Trees have their second GPU at the NIC that rings leave by.
+  /// Returns the NIC of a GPU on a path. The second GPU of a tree uses the NIC by which rings leave the node.
   static int nic_at(const nccl::ChannelPath& path, int gpu) {
     return path.gpus.size() > 1 && gpu == path.gpus[1] && path.nic_out >= 0 && gpu != path.gpus.front()
                ? path.nic_out
                : path.nic_in;
   }
 
+  /// Builds the lanes of NVLS on the first node, with the NVSwitch as the place of both switches.
   void build_multicast() {
     const Algorithm* algorithm = find_algorithm(plan_.op, AlgorithmFamily::nvls);
     if (algorithm == nullptr)
@@ -229,6 +241,7 @@ class PlanBuilder {
     }
   }
 
+  /// Builds the lanes of sends and receives between peers, nearest receivers first.
   void build_peers() {
     const Algorithm* algorithm = find_algorithm(
         plan_.op, plan_.op == CollectiveOp::sendrecv ? AlgorithmFamily::shift : AlgorithmFamily::direct);
@@ -238,18 +251,21 @@ class PlanBuilder {
     std::vector<int> order(n);
     for (std::size_t i = 0; i < n; ++i) order[i] = static_cast<int>(i);
     const Lanes lanes = lanes_of(*algorithm, {order, 0, 1, {}});
-    std::vector<Lane> turn(lanes.lanes);  // NCCL starts with the next rank, not with rank 0
+    // NCCL starts with the next rank and not with rank 0.
+    std::vector<Lane> turn(lanes.lanes);
     std::ranges::stable_sort(
         turn, {}, [&](const Lane& lane) { return (lane.to - lane.from + lanes.ranks) % lanes.ranks; });
     for (const Lane& lane : turn) add_peer(lane, lanes.message_share(lane) * step_.bytes);
   }
 
+  /// Returns the route of a send to a GPU on another node, by the NICs that NCCL uses for sends.
   Route route_to_peer(GpuPlace from, GpuPlace to) const {
     const NicUse::Send send = nics_.of_send(from, to.gpu);
     return cluster_.route_between_nodes(cluster_.gpu(from.node, from.gpu), cluster_.gpu(to.node, to.gpu),
                                         send.nic, nics_.own_nic(to), send.exit);
   }
 
+  /// Adds the connection of one send. It is cut into pieces, so that sends share the links in turns.
   void add_peer(const Lane& lane, double data) {
     const GpuPlace from = places_[static_cast<std::size_t>(lane.from)],
                    to = places_[static_cast<std::size_t>(lane.to)];
@@ -277,8 +293,10 @@ class PlanBuilder {
   const CollectivePlan& plan_;
   NicUse nics_;
   ChunkPlan result_;
-  std::vector<GpuPlace> places_;           ///< by rank
-  std::map<int, std::size_t> node_index_;  ///< by node of the cluster
+  /// GPU of each rank.
+  std::vector<GpuPlace> places_;
+  /// Index in job_.nodes by number of the node in the cluster.
+  std::map<int, std::size_t> node_index_;
   TimingInput step_;
 };
 

@@ -9,16 +9,20 @@
 
 namespace foretrain {
 
-/// Thread blocks are links of their own, after those of the cluster.
+/// A transfer graph with the capacities of its links. Thread blocks are links of their own, after those of
+/// the cluster.
 struct ChunkPlan {
   TransferGraph graph;
   std::vector<ByteRate> capacities;
-  std::string problem;  ///< why there is none: too many lanes, or an algorithm that exists as flows only
+  /// Why there is no graph: too many lanes, or an algorithm that exists as flows only. Empty otherwise.
+  std::string problem;
 };
 
-/// Requires a plan of this communicator for at least two ranks.
+/// Builds the transfer graph of a plan. Requires a plan of this communicator for at least two ranks. Throws
+/// nothing of its own; reports problems in the result.
 ChunkPlan chunk_plan(const Communicator& communicator, const CollectivePlan& plan);
 
+/// Limit of lanes in a plan.
 inline constexpr std::size_t kMostLanes = 4'000'000;
 
 }  // namespace foretrain

@@ -1,16 +1,16 @@
-// NCCL's own forecast chooses; the links its channels load and our costs say how long it takes.
+// The model of a communicator.
 //
 // Two models stand side by side here and must not be confused. NCCL's forecast (nccl/tuning.hpp) only chooses
-// algorithm, protocol and channels, because its constants were made for choosing. Our time model (timing.hpp)
+// algorithm, protocol and channels, because its constants were made for choosing. The time model (timing.hpp)
 // says how long the choice takes, on the links that it loads and with the costs of this GPU generation
 // (costs.hpp).
 //
-// A plan is made in four steps: NCCL chooses; the traffic of the chosen graph is laid on the links of the
-// cluster, which gives the seconds per byte of the fullest link inside nodes and between nodes; the time
-// model adds latencies of steps and the limits of thread blocks and proxies; and where collectives of this
-// very cluster were measured, the measured curve replaces the result. The difference between a call alone and
-// a call in the loop of nccl-tests is kept in the plan, because a training step sees the first and published
-// tables the second.
+// A plan is made in four steps. NCCL chooses. The traffic of the chosen graph is laid on the links of the
+// cluster, which gives the seconds per byte of the fullest link inside nodes and between nodes. The time
+// model adds latencies of steps and the limits of thread blocks and proxies. Where collectives of this very
+// cluster were measured, the measured curve replaces the result. The plan keeps both the isolated time of a
+// call and its time in the loop of nccl-tests, because a training step sees the first and published tables
+// the second.
 #include "sim/collective/communicator.hpp"
 
 #include <algorithm>
@@ -33,17 +33,17 @@ namespace foretrain {
 
 namespace {
 
-/// Bytes that a thread loads at once where all operands begin at a multiple of them. Elsewhere it goes
-/// element by element, unrolled so that half as many bytes are in flight (reduceCopy in NCCL's
-/// common_kernel.h, recalled); twelve V100 with six channels: all-gathers 12.2 GB/s a channel where 24 is
-/// usual (wohlbier/nccl-tests).
+/// Bytes that a thread loads at once if all operands begin at a multiple of them. Otherwise it copies element
+/// by element, unrolled so that half as many bytes are in flight (reduceCopy in NCCL's common_kernel.h,
+/// unverified, from memory). On twelve V100 with six channels, all-gathers then reach 12.2 GB/s a channel
+/// where 24 is usual (wohlbier/nccl-tests).
 constexpr int kAligned = 16;
 constexpr double kUnaligned = 0.5;
 
 constexpr std::string_view kRelayed =
     ", those to other nodes over NVLink to the GPU beside the receiver's rail (PXN)";
 
-/// The kinds of node that the ranks are on, each once: one node of each type.
+/// Returns one node of each type that has ranks.
 std::vector<int> nodes_of_types(const Cluster& cluster, const Placement& placement) {
   std::vector<int> nodes;
   if (cluster.type_count() == 1) return {placement.ranks.front().node};
@@ -55,14 +55,14 @@ std::vector<int> nodes_of_types(const Cluster& cluster, const Placement& placeme
   return nodes;
 }
 
-/// Between unlike NICs the slower one sets the pace.
+/// Returns the NIC link of the slowest type: between unlike NICs the slower one sets the pace.
 const LinkType& slowest_nic_link(const Cluster& cluster, const Placement& placement) {
   const std::vector<int> nodes = nodes_of_types(cluster, placement);
   return cluster.nic_link(*std::ranges::min_element(
       nodes, {}, [&](int node) { return cluster.nic_link(node).bandwidth.per_second; }));
 }
 
-/// Every step of a collective waits for both ends: those of the oldest GPUs of the job.
+/// Returns the costs of the oldest GPUs of the job, because every step of a collective waits for both ends.
 CollectiveCosts costs_of_job(const Cluster& cluster, const Placement& placement) {
   if (!is_mixed(cluster.spec())) return costs_of(cluster.spec());
   const std::vector<int> nodes = nodes_of_types(cluster, placement);
@@ -73,6 +73,7 @@ CollectiveCosts costs_of_job(const Cluster& cluster, const Placement& placement)
 
 }  // namespace
 
+/// The parts of a communicator, and the steps of a plan.
 struct Communicator::State {
   State(const Cluster& cluster_, const Placement& placement, const CollectiveSettings& settings_,
         const CollectiveCosts& costs_, nccl::NodeGraphCache& searched)
@@ -91,7 +92,7 @@ struct Communicator::State {
   bool by_channel() const { return settings.nccl.version < nccl::kWorkInOneBatch; }
   int nodes() const { return job.input.job.nodes; }
 
-  /// What time_of() needs of the job, but for the choice and the links that choice loads.
+  /// Returns the input of time_of() without the choice and the link loads.
   TimingInput timing_input(CollectiveOp op, Bytes size) const {
     TimingInput input;
     input.op = op, input.bytes = static_cast<double>(size.count);
@@ -106,7 +107,8 @@ struct Communicator::State {
     return input;
   }
 
-  /// Seconds that the fullest link inside a node and between nodes is busy with `bytes` per edge.
+  /// Sets the seconds per byte of message of the fullest link inside a node and between nodes; `bytes` is per
+  /// edge.
   void take_bottlenecks(TimingInput& input, TrafficKey key, double bytes) const {
     const EdgeBottlenecks& edges = traffic.bottlenecks(key, input.protocol);
     input.inside_seconds_per_byte = bytes * edges.inside.seconds_per_byte;
@@ -114,7 +116,7 @@ struct Communicator::State {
     input.between_alone = bytes * edges.between_alone;
   }
 
-  /// Through host memory both ways have one limit.
+  /// Applies the common limit of both directions through host memory.
   void share_ways(TimingInput& input, TrafficKey key) const {
     const double one_way = edge_bytes(input.op, key.pattern, ranks()) *
                            traffic.bottlenecks(key, input.protocol).staging.seconds_per_byte;
@@ -128,15 +130,17 @@ struct Communicator::State {
     return launchers_of(launched, std::max(1, traffic.ranks_per_machine() / job.hosts));
   }
 
-  /// Of one thread, which launches for its GPUs one after the other. `remote`: peers of each on other nodes.
+  /// Returns the launch time of one thread, which launches for its GPUs in sequence. `remote`: peers of each
+  /// on other nodes.
   Time launch(bool group, int processes_per_node, int remote = 0, int channels = 1) const {
     Time one = group ? costs.group_launch + remote * costs.peer_enqueue : costs.launch;
     if (by_channel()) one += (channels - 1) * costs.channel_enqueue;
     return one * launchers(processes_per_node).gpus_per_timer;
   }
 
-  /// The loop ends when its last call has gone all the way, once for all iterations; timers of several
-  /// threads stop as their own ranks are done, and the mean of them is printed.
+  /// Returns the part of a chained call that overlaps with its neighbours in the loop. The loop ends when its
+  /// last call has gone all the way, once for all iterations. Timers of several threads stop with their own
+  /// ranks; their mean is printed.
   Time hidden_in_loop(const CollectivePlan& plan) const {
     if (!is_chain(plan.op) || ranks() < 2) return Time::zero();
     const auto places = chain_places(job, plan.channels, plan.op == CollectiveOp::broadcast);
@@ -148,8 +152,8 @@ struct Communicator::State {
     return seconds(to_seconds(plan.timing.steps + plan.timing.fill) * (1 - shown));
   }
 
-  /// Of a block's rate with Simple: where a rank's part does not begin at 16 bytes, it copies element by
-  /// element. Lines of LL and LL128 hold 8 and 16 bytes wherever they come from.
+  /// Returns the share of a block's rate with Simple: a part that does not begin at a multiple of 16 bytes is
+  /// copied element by element. Lines of LL and LL128 hold 8 and 16 bytes wherever they come from.
   double copied_share(CollectiveOp op, Protocol protocol, Bytes size) const {
     const bool in_parts = op == CollectiveOp::all_gather || op == CollectiveOp::reduce_scatter;
     const bool unaligned = in_parts && (size.count / ranks()) % kAligned != 0;
@@ -160,7 +164,8 @@ struct Communicator::State {
     return nccl::is_tuned(op) ? tuned(op, size, explain) : between_peers(op, size);
   }
 
-  /// Beyond the measured sizes the plan is off by what it is at the nearest one.
+  /// Replaces the modelled time by the measured one. Beyond the measured sizes the ratio at the nearest size
+  /// holds.
   void use_measurements(CollectivePlan& plan) const {
     const CalibratedCollective* measured = find_measured(
         cluster.spec().calibration, plan.op, {ranks(), nodes(), traffic.ranks_per_node(), &settings});
@@ -176,12 +181,13 @@ struct Communicator::State {
             theirs == processes_of(settings.processes_per_node, traffic.ranks_per_node())});
   }
 
-  /// Beyond what was measured only the ratio of two modelled times is used, so that the curve has no jump.
+  /// Returns the modelled time. Beyond the measured sizes only ratios of it are used, so that the curve has
+  /// no jump.
   double of_model(CollectiveOp op, double bytes) const {
     return to_seconds(modelled(op, {static_cast<std::int64_t>(std::llround(bytes))}, false).back_to_back());
   }
 
-  /// NCCL's cost tables choose algorithm and protocol; our links and costs say what the choice takes.
+  /// Plans an operation with algorithms: NCCL's tables choose, the links and costs give the time.
   CollectivePlan tuned(CollectiveOp op, Bytes size, bool explain) const {
     const nccl::Plan nccl = job.plan(op, size.count);
     CollectivePlan plan;
@@ -203,7 +209,7 @@ struct Communicator::State {
     return plan;
   }
 
-  /// Of the rank that has most of them: everybody's (alltoall), the root's, or the next rank.
+  /// Peers of the rank that has most: of all ranks (alltoall), of the root, or the next rank.
   int peers(CollectiveOp op) const { return op == CollectiveOp::sendrecv ? 1 : ranks() - 1; }
   int remote_peers(CollectiveOp op) const {
     if (nccl::is_tuned(op) || nodes() < 2) return 0;
@@ -225,14 +231,15 @@ struct Communicator::State {
     return send;
   }
 
-  /// Ranks of one process know each other's pointers; memory of cuMem, the default since 2.19
-  /// (NCCL_CUMEM_ENABLE), goes through buffers between them as well.
+  /// Returns whether blocks write into the peers' memory. Ranks of one process know each other's pointers,
+  /// but memory of cuMem, the default since 2.19 (NCCL_CUMEM_ENABLE), goes through buffers between them as
+  /// well.
   bool writes_into_peers() const {
     return nodes() == 1 && settings.nccl.version < nccl::Version{2, 19, 0} &&
            processes_of(settings.processes_per_node, traffic.ranks_per_node()) == 1;
   }
 
-  /// Operations that NCCL has no algorithm for: every rank sends to every peer that it has data for.
+  /// Plans an operation without algorithms in NCCL: every rank sends to every peer that it has data for.
   CollectivePlan between_peers(CollectiveOp op, Bytes size) const {
     const PeerSend send = send_of(op, size);
     CollectivePlan plan;
@@ -251,7 +258,8 @@ struct Communicator::State {
     return plan;
   }
 
-  /// `stretch`: by how much the flows must be lengthened so that they last as long as the closed form says.
+  /// Fills in times and bottleneck. `stretch` lengthens the flows so that they last as long as the closed
+  /// form says.
   void finish(CollectivePlan& plan, const TimingInput& input, const CollectiveTiming& timing,
               TrafficKey key) const {
     plan.timing = timing;
@@ -267,10 +275,12 @@ struct Communicator::State {
   const Cluster& cluster;
   CollectiveSettings settings;
   CollectiveCosts costs;
-  nccl::Job job, by_host;  ///< the second only of NVLink domains of several nodes
+  /// `by_host` is used only for NVLink domains of several nodes.
+  nccl::Job job, by_host;
   CommunicatorTraffic traffic;
-  const LinkType& network;  ///< from the NICs of the slowest node
-  bool is_of_first_kind;    ///< which is what was measured
+  /// Link from the NICs of the slowest node.
+  const LinkType& network;
+  bool is_of_first_kind;  ///< measurements hold for this kind
 };
 
 Time CollectivePlan::back_to_back() const { return std::max(occupied(), launch); }
@@ -324,8 +334,8 @@ const std::vector<std::vector<SharedPath>>& Communicator::paths(nccl::Pattern pa
   return state_->traffic.paths(pattern);
 }
 
-/// Bytes that a link is busy for per byte of data: flags of the protocol, and what its efficiency leaves
-/// unused.
+/// Returns the bytes that occupy a link per byte of data: flags of the protocol, and what its efficiency
+/// leaves unused.
 double Communicator::wire_bytes(const CollectivePlan& plan, const Route& route) const {
   const LinkLoads::Efficiency reached = state_->traffic.efficiency(plan.protocol, !plan.algorithm);
   if (!route.crosses_network) return 1 / (route.collective_efficiency * reached.inside);
@@ -334,8 +344,8 @@ double Communicator::wire_bytes(const CollectivePlan& plan, const Route& route) 
          reached.between;
 }
 
-/// Only edges at the first node are flows. What the fullest link carries for others is added to it as a flow
-/// of its own.
+/// Adds the load that the fullest link carries for other nodes as a flow of its own. Only edges at the first
+/// node are flows.
 void Communicator::add_rest_of_worst(std::vector<PatternFlow>& flows, const Bottleneck& worst,
                                      double factor) const {
   if (worst.link == kNone) return;
@@ -346,8 +356,8 @@ void Communicator::add_rest_of_worst(std::vector<PatternFlow>& flows, const Bott
   if (rest > 1e-9 * factor) flows.push_back({{worst.link}, rest});
 }
 
-/// In an alltoall the GPUs of another node are told by the first of those that use a NIC, whose own links do
-/// not carry what that one stands for.
+/// Drops links inside other nodes. In an alltoall the first GPU that uses a NIC stands for all GPUs of its
+/// node, so its own links do not carry what it stands for.
 void Communicator::drop_links_of_others(Route& route, int first) const {
   const Cluster& cluster = state_->cluster;
   std::erase_if(route.links, [&](LinkId link) {
@@ -373,7 +383,7 @@ std::vector<PatternFlow> Communicator::flows(const CollectivePlan& plan, int fir
     flows.push_back({std::move(route.links), weight});
   });
   const EdgeBottlenecks& edges = state_->traffic.bottlenecks(key, plan.protocol);
-  // What a NIC limits keeps the links busy in proportion, so that the narrowest of them is so for all of the
+  // A limit of the NIC keeps the links busy in proportion, so that the narrowest link is busy for all of the
   // time.
   const Bottleneck between{edges.between.seconds_per_byte, edges.of_links.link};
   add_rest_of_worst(flows, edges.inside.seconds_per_byte < between.seconds_per_byte ? between : edges.inside,

@@ -1,5 +1,5 @@
-// The ranks of a job as NCCL sees them: what it would choose for a collective, what links that loads, and how
-// long it takes.
+// The ranks of a job as NCCL sees them: what NCCL would choose for a collective, which links that loads, and
+// how long it takes.
 #pragma once
 
 #include <memory>
@@ -22,78 +22,95 @@
 
 namespace foretrain {
 
-/// How one collective will run.
+/// The choice of NCCL for one collective, with its modelled time.
 struct CollectivePlan {
   CollectiveOp op = CollectiveOp::all_reduce;
-  std::optional<nccl::Algorithm> algorithm{};  ///< none: sends and receives between peers
+  /// The chosen algorithm; none: sends and receives between peers.
+  std::optional<nccl::Algorithm> algorithm{};
   Protocol protocol = Protocol::simple;
+  /// Size of the message as nccl-tests counts it.
   Bytes size{};
-  int channels = 0;  ///< thread blocks, one SM each
-  /// Host time of the launches of one process; one after the other they bound the rate of small messages
+  /// Thread blocks, one SM each.
+  int channels = 0;
+  /// Host time of the launches of one process. They are sequential, so they bound the rate of small messages.
   Time launch{};
-  Time latency{};  ///< before the data flows
-  Time alone{};    ///< latency and data on an idle machine, without the launch
-  /// The traffic takes so much longer than the links alone would need: thread blocks are the bottleneck
+  /// Time before the data flows.
+  Time latency{};
+  /// Time of latency and data on an idle machine, without the launch.
+  Time alone{};
+  /// Factor by which the traffic takes longer than the links alone would need, because thread blocks are the
+  /// bottleneck.
   double stretch = 1;
   nccl::ChunkShape chunk{};
-  PeerSend send{};  ///< of sends and receives
+  /// Describes sends and receives.
+  PeerSend send{};
   CollectiveTiming timing{};
   Bottleneck bottleneck{};
-  std::string why;  ///< what lost, for Decisions
-  /// "Ring", "Tree", "NVLS", …; "Peers" for sends and receives.
+  /// The alternatives that lost, for Decisions.
+  std::string why;
+  /// Returns "Ring", "Tree", "NVLS", …; "Peers" for sends and receives.
   std::string_view algorithm_name() const;
-  /// Of `alone`, what the calls before and behind it hide in the loop of nccl-tests: down a chain one
-  /// follows the other without waiting for the last rank
+  /// Part of `alone` that overlaps with the calls before and after it in the loop of nccl-tests. Down a
+  /// chain, one call follows the other without waiting for the last rank.
   Time hidden{};
-  /// What nccl-tests would print: of its loop, in which launches overlap with the collectives before.
+  /// Returns what nccl-tests would print: the time per call of its loop, in which launches overlap with
+  /// earlier collectives.
   Time back_to_back() const;
-  /// That without the launches.
+  /// Returns the same without the launches.
   Time occupied() const { return alone - hidden; }
-  /// One call by itself: its launches, then the collective.
+  /// Returns the time of an isolated call: its launches, then the collective.
   Time single() const { return launch + alone; }
 };
 
-/// Size of a collective: as nccl-tests counts it (all_gather, reduce_scatter, gather, scatter: all ranks'
-/// parts together; alltoall, sendrecv: what one rank sends). Root: rank 0.
+/// The model of a communicator: choice, traffic and time of collectives among the ranks of a placement.
+///
+/// Sizes are as nccl-tests counts them: all ranks' parts together for all_gather, reduce_scatter, gather and
+/// scatter; what one rank sends for alltoall and sendrecv. The root is rank 0. Link loads are computed at
+/// first use and cached, so even const calls on one object must not run concurrently.
 class Communicator {
  public:
-  /// Requires the ranks' nodes to be part of the cluster, which must outlive this.
+  /// Inspects the job as NCCL does. Requires that the ranks' nodes are part of the cluster, which must
+  /// outlive this object.
   Communicator(const Cluster& cluster, const Placement& placement, const CollectiveSettings& settings = {});
   /// The same with other cost constants (fits, calibrations).
   Communicator(const Cluster& cluster, const Placement& placement, const CollectiveSettings& settings,
+               // The same with other cost constants, for fits and calibrations.
                const CollectiveCosts& costs);
   /// The same with nodes that were searched before.
   Communicator(const Cluster& cluster, const Placement& placement, const CollectiveSettings& settings,
+               // The same with a cache of nodes whose graphs are searched already.
                nccl::NodeGraphCache& searched);
   ~Communicator();
   Communicator(Communicator&&) noexcept;
 
-  /// What NCCL would take (its own forecast decides; settings may force), timed by our model. One rank: a
-  /// copy, by the kernel alone. `explain`: also fill `why`.
+  /// Returns what NCCL would choose, with the modelled time. NCCL's own forecast decides; settings may force
+  /// a choice. One rank is a copy with the time of the kernel alone. `explain` also fills `why`, which costs
+  /// more forecasts.
   CollectivePlan plan(CollectiveOp op, Bytes size, bool explain = true) const;
-  /// The traffic per byte of message: the flows that touch the first node of the job, and the busiest link of
-  /// all with its whole load. Nodes that do the same are one node here (folding); `tests/laws` compares with
-  /// every flow written out.
+  /// Returns the traffic per byte of message: the flows that touch the first node of the job, and the busiest
+  /// link of all with its whole load. Nodes that do the same are one node here (folding). `tests/laws`
+  /// compares with all flows written out.
   std::vector<PatternFlow> flows(const CollectivePlan& plan) const;
-  /// The same as seen from another node of the job, by its number in the cluster.
+  /// Returns the same as seen from another node of the job, by its number in the cluster.
   std::vector<PatternFlow> flows(const CollectivePlan& plan, int node) const;
 
-  /// The links between switches that the plan's traffic crosses, of all nodes.
+  /// Returns the links between switches that the plan's traffic crosses, of all nodes.
   const std::vector<LinkId>& links_between_switches(const CollectivePlan& plan) const;
 
   int size() const;
   int nodes() const;
   const CollectiveCosts& costs() const;
-  const nccl::Job& job() const;  ///< channels and forecasts
+  /// The result of NCCL's inspection: channels and forecasts.
+  const nccl::Job& job() const;
   const Cluster& cluster() const;
-  /// Whether the GPUs of a node that are neighbours in a ring are joined by NVLink.
+  /// Returns whether the GPUs of a node that are neighbours in a ring are joined by NVLink.
   bool nvlink() const;
-  /// What a relay to another GPU's NIC adds to a send between nodes.
+  /// Returns the time that a relay to another GPU's NIC adds to a send between nodes.
   Time send_relay() const;
-  /// By NodeShape of the job: the search's paths, equal ones in one.
+  /// Returns the paths that the search found, by NodeShape of the job; equal paths are one.
   const std::vector<std::vector<SharedPath>>& paths(nccl::Pattern pattern) const;
-  /// Bytes on the wire for one byte of data: flags of the protocol, what the route loses, and for LL between
-  /// nodes the CPU that checks.
+  /// Returns the bytes on the wire for one byte of data: flags of the protocol, the loss of the route, and
+  /// for LL between nodes the limit of the CPU that checks the lines.
   double wire_bytes(const CollectivePlan& plan, const Route& route) const;
 
  private:

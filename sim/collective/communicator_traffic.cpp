@@ -1,4 +1,5 @@
-// Nodes that do the same are counted once; the links of the fabric one by one.
+// Link loads of a job. Nodes that do the same are counted once, with one load per class; links of the fabric
+// are counted one by one.
 #include "sim/collective/communicator_traffic.hpp"
 
 #include <algorithm>
@@ -14,6 +15,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the traffic pattern of an operation and algorithm.
 TrafficPattern pattern_of(CollectiveOp op, std::optional<nccl::Algorithm> algorithm) {
   if (!algorithm) return TrafficPattern::peers;
   switch (*algorithm) {
@@ -33,13 +35,14 @@ TrafficPattern pattern_of(CollectiveOp op, std::optional<nccl::Algorithm> algori
   return TrafficPattern::tree;
 }
 
-/// Links of hosts of a domain carry different things.
+/// Returns a class for every node: the links of hosts of one NVLink domain carry different loads.
 NodeClasses every_node(int nodes) {
   NodeClasses classes{std::vector<int>(static_cast<std::size_t>(nodes)), {}};
   std::iota(classes.of_node.begin(), classes.of_node.end(), 0);
   return classes;
 }
 
+/// Returns the efficiency with a NIC limit that never binds.
 LinkLoads::Efficiency without_limit(LinkLoads::Efficiency reached) {
   reached.most_between = {std::numeric_limits<double>::max()};
   return reached;
@@ -48,7 +51,8 @@ LinkLoads::Efficiency without_limit(LinkLoads::Efficiency reached) {
 }  // namespace
 
 ByteRate low_latency_limit(const CollectiveCosts& costs, const Host& host) {
-  constexpr double kSlowdownOfRows = 2.2;  // of the hosts with a T4 that the cost was fitted on
+  // Slowdown of the hosts with a T4 on which the cost was fitted.
+  constexpr double kSlowdownOfRows = 2.2;
   const bool known = nccl::is_intel(host.family) || host.family == HostFamily::amd;
   if (!known || host.slowdown <= 0) return costs.low_latency_network;
   return costs.low_latency_network * std::max(1.0, kSlowdownOfRows / host.slowdown);
@@ -76,9 +80,12 @@ double edge_bytes(CollectiveOp op, TrafficPattern pattern, int ranks) {
 CommunicatorTraffic::CommunicatorTraffic(const Cluster& cluster, const nccl::Job& job,
                                          const CollectiveCosts& costs, const nccl::Job* by_host)
     : cluster_(cluster), job_(job), costs_(costs), by_host_(by_host), nics_(cluster, job) {
-  const bool alike = job_.shapes.size() == 1;  // path p of one node continues in path p of the next
+  // Equal paths may be merged if all nodes have one shape: path p of one node then continues in path p of the
+  // next.
+  const bool alike = job_.shapes.size() == 1;
   for (const nccl::NodeShape& shape : job_.shapes) {
-    const bool merged = alike && !job_.swaps_ring_pairs;  // a ring's partner is the next one
+    // A ring whose pairs are swapped has the next ring as its partner.
+    const bool merged = alike && !job_.swaps_ring_pairs;
     ring_paths_.push_back(share_paths(shape.ring.paths, job_.search_channels, merged));
     tree_paths_.push_back(share_paths(shape.tree.paths, job_.search_channels, alike));
     head_paths_.push_back(share_paths(shape.nvls.paths, shape.nvls.channels, alike));
@@ -91,10 +98,14 @@ CommunicatorTraffic::CommunicatorTraffic(const Cluster& cluster, const nccl::Job
                                   ranks_of[node.node] += static_cast<int>(job_.shape_of(node).gpus.size()));
 }
 
+/// Walks over the ring once to find its properties: NVLink, staging, relays, and the largest shares of
+/// proxies and NICs.
 void CommunicatorTraffic::find_kinds_of_edges() {
   if (job_.input.job.ranks < 2 || job_.hosts > 1) return;
-  const std::set<int> firsts = first_nodes_of_types();  // stand for the others
-  std::map<std::pair<int, int>, double> proxies;        // of their GPUs
+  // These nodes stand for the other nodes of their type.
+  const std::set<int> firsts = first_nodes_of_types();
+  // Channel shares by GPU of those nodes: `proxies` count sends and receives, `senders` only sends.
+  std::map<std::pair<int, int>, double> proxies;
   std::map<std::pair<int, int>, double> senders, nics;
   NodeToNodeRoute way;
   visit_ring({job_, ring_paths_}, IdleEdge::none, 0, [&](const TrafficEdge& edge) {
@@ -128,7 +139,7 @@ void CommunicatorTraffic::find_kinds_of_edges() {
   threads_per_nic_ = std::max(1.0, nic_share_ / largest(senders));
 }
 
-/// The job's first node of each type.
+/// Returns the job's first node of each type.
 std::set<int> CommunicatorTraffic::first_nodes_of_types() const {
   std::set<int> types, nodes;
   for (const nccl::JobNode& node : job_.nodes) {
@@ -149,13 +160,15 @@ Route CommunicatorTraffic::route(const TrafficEdge& edge) const {
                            : cluster_.route_between_nodes(from, to, edge.from_nic, edge.to_nic, edge.exit);
 }
 
+/// Returns the GPU of rank 0 in its node.
 int CommunicatorTraffic::root_gpu() const {
   const nccl::JobNode& first = job_.nodes.front();
   const std::span<const int> ranks = job_.ranks_of(first);
   return job_.shape_of(first).gpus[static_cast<std::size_t>(std::ranges::find(ranks, 0) - ranks.begin())];
 }
 
-/// Between hosts of a domain the way leads through the NVLink ports of both GPUs.
+/// Turns an edge between nodes of a domain into one between hosts: the route leads through the NVLink ports
+/// of both GPUs.
 TrafficEdge CommunicatorTraffic::between_hosts(TrafficEdge edge) const {
   edge.from = job_.place(edge.from.node, edge.from.gpu), edge.to = job_.place(edge.to.node, edge.to.gpu);
   if (edge.from.node == edge.to.node) {
@@ -167,6 +180,7 @@ TrafficEdge CommunicatorTraffic::between_hosts(TrafficEdge edge) const {
   return edge;
 }
 
+/// Adds the exit of the channel to an edge between nodes.
 TrafficEdge CommunicatorTraffic::by_channel(TrafficEdge edge) const {
   if (edge.from_nic >= 0) edge.exit = nics_.of_channel(edge.from, edge.from_nic);
   return edge;
@@ -178,6 +192,7 @@ void CommunicatorTraffic::visit(TrafficKey key, const EdgeVisitor& visitor) cons
   visit_nodes(key, [&](const TrafficEdge& edge) { visitor(between_hosts(edge)); });
 }
 
+/// Calls the visitor for the edges of the pattern, with nodes as NCCL counts them.
 void CommunicatorTraffic::visit_nodes(TrafficKey key, const EdgeVisitor& visitor) const {
   switch (key.pattern) {
     case TrafficPattern::ring:
@@ -196,6 +211,8 @@ void CommunicatorTraffic::visit_nodes(TrafficKey key, const EdgeVisitor& visitor
   }
 }
 
+/// Lays all edges of the pattern on the links. An edge inside a node counts for all classes of the node's
+/// shape.
 LinkLoads CommunicatorTraffic::loads(TrafficKey key) const {
   const NodeClasses classes = classes_of(key);
   std::vector<int> shape_of(static_cast<std::size_t>(cluster_.nodes()));
@@ -220,6 +237,7 @@ LinkLoads CommunicatorTraffic::loads(TrafficKey key) const {
   return loads;
 }
 
+/// Returns the classes of nodes that have the same load in this pattern.
 NodeClasses CommunicatorTraffic::classes_of(TrafficKey key) const {
   if (job_.hosts > 1) return every_node(cluster_.nodes());
   if (job_.settings.isolation != nccl::Isolation::none) return class_per_node(job_, cluster_.nodes());
@@ -230,8 +248,8 @@ NodeClasses CommunicatorTraffic::classes_of(TrafficKey key) const {
   return alike ? classes_by_shape(job_, cluster_.nodes()) : class_per_node(job_, cluster_.nodes());
 }
 
-/// Every GPU sends its data to the switch, which sums, and takes the sums from there; its own share goes
-/// there and back once more.
+/// Adds the traffic of NVLS: every GPU sends its data to the switch, which sums, and receives the sums; its
+/// own share goes there and back once more.
 void CommunicatorTraffic::add_multicast(LinkLoads& loads, const NodeClasses& classes) const {
   for (std::size_t shape = 0; shape < job_.shapes.size(); ++shape) {
     const std::vector<int>& gpus = job_.shapes[shape].gpus;
@@ -252,8 +270,8 @@ void CommunicatorTraffic::add_multicast(LinkLoads& loads, const NodeClasses& cla
   }
 }
 
-/// Most that the threads which serve the sockets of ranks get through a NIC; 0: the wire is slower, or is no
-/// TCP. A pod's hops have their limit by themselves.
+/// Returns the highest rate that the threads which serve the ranks' sockets get through a NIC. It is 0 if the
+/// wire is slower or does not use TCP. Hops of a pod have a limit of their own.
 ByteRate CommunicatorTraffic::socket_limit(bool peers) const {
   const LinkType& link = cluster_.nic_link(job_.nodes.front().node);
   const nccl::Version& version = job_.settings.version;
@@ -283,7 +301,7 @@ LinkLoads::Efficiency CommunicatorTraffic::efficiency(Protocol protocol, bool pe
   return efficiency;
 }
 
-/// Links of GPUs to themselves.
+/// Returns the staging links among the links: those of GPUs to themselves.
 std::vector<AlikeLinks> CommunicatorTraffic::of_staging(std::vector<AlikeLinks> links) const {
   std::erase_if(links, [&](const AlikeLinks& each) {
     const ClusterLink& link = cluster_.links()[each.first];
@@ -292,7 +310,8 @@ std::vector<AlikeLinks> CommunicatorTraffic::of_staging(std::vector<AlikeLinks> 
   return links;
 }
 
-/// Loads of a large job are large; what is asked of them is found for all protocols, and they are gone.
+/// Computes the limits for all protocols at once, because the loads of a large job need much memory and are
+/// dropped after it.
 const EdgeBottlenecks& CommunicatorTraffic::bottlenecks(TrafficKey key, Protocol protocol) const {
   const auto known = bottlenecks_.find({key, protocol});
   if (known != bottlenecks_.end()) return known->second;

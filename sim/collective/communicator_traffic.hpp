@@ -1,5 +1,5 @@
-// Where the bytes of a job's collectives go: the edges of every pattern on the channels NCCL found, and what
-// they ask of the links.
+// The traffic of a job's collectives: the edges of every pattern on the channels that NCCL found, and the
+// load of the links.
 #pragma once
 
 #include <compare>
@@ -18,20 +18,20 @@
 
 namespace foretrain {
 
-// Which nodes of a job put the same load on their own links, so that one of them stands for all.
-
-/// The classes of nodes that are alike for a job's traffic, so that one node of each class stands for all.
+/// The classes of nodes whose traffic is alike, so that one node of each class stands for all.
 struct NodeClasses {
-  std::vector<int> of_node;                ///< by node of the cluster; -1: not in the job
-  std::vector<std::vector<int>> of_shape;  ///< by NodeShape of the job: the classes of its nodes
+  /// Class by node of the cluster; -1: not in the job.
+  std::vector<int> of_node;
+  /// Classes of the nodes of each NodeShape of the job.
+  std::vector<std::vector<int>> of_shape;
 };
 
-/// Rings, alltoall: nodes of one shape do the same.
+/// Returns the classes for rings and alltoall: nodes of one shape do the same.
 NodeClasses classes_by_shape(const nccl::Job& job, int cluster_nodes);
-/// Trees over nodes: those of one shape that have the same place in both trees; a root has fewer neighbours
-/// than others.
+/// Returns the classes for trees over nodes: nodes of one shape with the same place in both trees. A root has
+/// fewer neighbours than other nodes.
 NodeClasses classes_by_tree(const nccl::Job& job, int cluster_nodes);
-/// Traffic of a rank with its neighbour or a root: every node is a class of its own; `of_shape` is empty.
+/// Returns a class for every node, for traffic of a rank with its neighbour or a root; `of_shape` is empty.
 NodeClasses class_per_node(const nccl::Job& job, int cluster_nodes);
 
 /// Kinds of traffic that load the same links.
@@ -45,32 +45,36 @@ enum class TrafficPattern : std::uint8_t {
   peers
 };
 
-/// What decides which links a message loads: the pattern of traffic and, between peers, the operation. Equal
-/// keys share one set of loads.
+/// The key of a set of link loads: the pattern of traffic and, between peers, the operation.
 struct TrafficKey {
   TrafficPattern pattern = TrafficPattern::ring;
-  CollectiveOp op = CollectiveOp::all_reduce;  ///< of peers; otherwise all_reduce
+  /// The operation between peers; otherwise all_reduce.
+  CollectiveOp op = CollectiveOp::all_reduce;
   auto operator<=>(const TrafficKey&) const = default;
 };
 
-/// Most that LL gets out of a NIC. Its lines stand in host memory, where the proxy of a rank looks at every
-/// one for its flags (src/transport/net.cc): as fast as one thread of that host is. Grace hosts, which share
-/// their memory with the GPU, keep the figure of the older hosts, since Alps' rows show no more.
+/// Returns the highest rate that LL reaches on a NIC. Its lines are in host memory, where the proxy of a rank
+/// checks the flags of each line (src/transport/net.cc), so the rate is that of one thread of the host. Grace
+/// hosts, which share their memory with the GPU, keep the figure of older hosts, because the measured rows of
+/// Alps show no more.
 ByteRate low_latency_limit(const CollectiveCosts& costs, const Host& host);
 
-/// `algorithm` none: sends and receives.
+/// Returns the key of an operation. `algorithm` none: sends and receives.
 TrafficKey traffic_of(CollectiveOp op, std::optional<nccl::Algorithm> algorithm);
 
-/// Bytes on an edge of the pattern per byte of message.
+/// Returns the bytes on an edge of the pattern per byte of message.
 double edge_bytes(CollectiveOp op, TrafficPattern pattern, int ranks);
 
-/// What limits the edges of a pattern, per byte on an edge: inside nodes and between them.
+/// The limits of the edges of a pattern, per byte on an edge, inside nodes and between them.
 struct EdgeBottlenecks {
   Bottleneck inside, between;
-  double between_alone = 0;  ///< the slowest route between nodes with nothing else on its links
-  Bottleneck of_links;       ///< between nodes, if NICs had no limit of their own
-  Bottleneck staging{};      ///< inside, of what GPUs write to host memory or read from there
-  /// Traffic between nodes takes so much longer than the links alone would need.
+  /// Seconds per byte of the slowest route between nodes with nothing else on its links.
+  double between_alone = 0;
+  /// Between nodes, if NICs had no limit of their own.
+  Bottleneck of_links;
+  /// Inside a node: the limit of what GPUs write to and read from host memory.
+  Bottleneck staging{};
+  /// Returns the factor by which traffic between nodes takes longer than the links alone would need.
   double nic_stretch() const {
     return of_links.seconds_per_byte > 0 ? between.seconds_per_byte / of_links.seconds_per_byte : 1;
   }
@@ -79,36 +83,42 @@ struct EdgeBottlenecks {
   }
 };
 
-/// Loads are counted once per pattern, when first asked for.
+/// The loads of a job's traffic. Each pattern is counted once, at first use, and then cached; not
+/// thread-safe.
 class CommunicatorTraffic {
  public:
-  /// Requires that all outlive this. `by_host`: of a job on NVLink domains of several nodes the same job with
-  /// every node by itself, which is how sends and receives are told; else null.
+  /// Requires that all arguments outlive this object. `by_host` is needed for jobs on NVLink domains of
+  /// several nodes: the same job with every node by itself, which describes sends and receives. Otherwise it
+  /// is nullptr.
   CommunicatorTraffic(const Cluster& cluster, const nccl::Job& job, const CollectiveCosts& costs,
                       const nccl::Job* by_host = nullptr);
 
+  /// Calls `visitor` for every edge of the pattern.
   void visit(TrafficKey key, const EdgeVisitor& visitor) const;
   Route route(const TrafficEdge& edge) const;
+  /// Returns the limits of the pattern with a protocol.
   const EdgeBottlenecks& bottlenecks(TrafficKey key, Protocol protocol) const;
-  /// Those the whole job's traffic crosses, each once.
+  /// Returns the links between switches that the whole job's traffic crosses, each once.
   const std::vector<LinkId>& links_between_switches(TrafficKey key) const;
+  /// Returns the share of the links' rates that data reaches with a protocol.
   LinkLoads::Efficiency efficiency(Protocol protocol, bool peers) const;
 
-  /// Whether ring neighbours of a node are joined by NVLink.
+  /// Returns whether ring neighbours of a node are joined by NVLink.
   bool nvlink() const { return nvlink_; }
-  /// Whether some edge of the ring goes through host memory.
+  /// Returns whether some edge of the ring goes through host memory.
   bool staged() const { return staged_; }
-  /// Messages that the busiest rank's proxy sends and takes in a step of the ring, per channel that runs.
+  /// Returns the messages that the busiest rank's proxy sends and receives in a step of the ring, per channel
+  /// that runs.
   double proxy_share() const { return proxy_share_; }
-  /// What a relay to another GPU's NIC adds to a message between nodes, of rings and of sends: a line's way
-  /// over NVLink.
+  /// Return the time that a relay to another GPU's NIC adds to a message between nodes, in rings and in
+  /// sends: a line's way over NVLink.
   Time ring_relay() const { return ring_relays_ ? of(costs_.ring_step, Protocol::ll) : Time::zero(); }
   Time send_relay() const { return nics_.relays() ? of(costs_.ring_step, Protocol::ll) : Time::zero(); }
-  /// On the fullest node, as NCCL counts them.
+  /// Returns the ranks on the fullest node, as NCCL counts nodes.
   int ranks_per_node() const { return ranks_per_node_; }
-  /// On the fullest machine: more than on a node where every rank is one.
+  /// Returns the ranks on the fullest machine. It is more than on a node if every rank is a node.
   int ranks_per_machine() const { return ranks_per_machine_; }
-  /// By NodeShape of the job: the search's paths, equal ones in one.
+  /// Returns the paths that the search found, by NodeShape of the job; equal paths are one.
   const std::vector<std::vector<SharedPath>>& paths(nccl::Pattern pattern) const;
 
  private:
@@ -136,10 +146,13 @@ class CommunicatorTraffic {
   int ranks_per_node_ = 1, ranks_per_machine_ = 1;
   bool nvlink_ = true, staged_ = false;
   double proxy_share_ = 0;
-  double nic_share_ = 1;        ///< of a ring's channels, those of the busiest NIC
-  double threads_per_nic_ = 1;  ///< of the ring's proxies, as if they sent equal parts
+  /// Largest share of a ring's channels on one NIC.
+  double nic_share_ = 1;
+  /// Proxies of the ring per NIC, as if they sent equal parts.
+  double threads_per_nic_ = 1;
   mutable std::map<std::pair<TrafficKey, Protocol>, EdgeBottlenecks> bottlenecks_;
-  mutable std::map<TrafficKey, std::vector<LinkId>> between_switches_;  ///< filled with bottlenecks_
+  /// Filled together with bottlenecks_.
+  mutable std::map<TrafficKey, std::vector<LinkId>> between_switches_;
 };
 
 }  // namespace foretrain

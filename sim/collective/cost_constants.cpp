@@ -1,4 +1,5 @@
-// Each row is made from a pointer to its member, so that a constant is named once.
+// The constants of collectives as a table of rows. Each row is made from a pointer to its member, so that a
+// constant is named once.
 #include "sim/collective/costs.hpp"
 
 namespace foretrain {
@@ -7,11 +8,13 @@ namespace {
 
 using CostRow = ConstantOf<CollectiveCosts>;
 
-/// Among generations and clusters of the training rows times differ by about a factor of two, rates by a
-/// third (docs/models/calibration.md).
+/// Standard deviations of logarithms. Among generations and clusters of the training rows, times differ by
+/// about a factor of two and rates by a third (docs/models/calibration.md).
 constexpr double kTimePrior = 0.6, kRatePrior = 0.35, kSharePrior = 0.2;
+/// Longest time that a calibration may give a constant, in s.
 constexpr double kLongest = 1e-2;
 
+/// Makes the row of a time.
 template <auto Member>
 CostRow time_row(std::string name, std::string meaning) {
   return {{std::move(name), Dimension::time, 1e-8, kLongest, kTimePrior, std::move(meaning)},
@@ -19,6 +22,7 @@ CostRow time_row(std::string name, std::string meaning) {
           [](CollectiveCosts& costs, double value) { costs.*Member = seconds(value); }};
 }
 
+/// Makes the row of a rate.
 template <auto Member>
 CostRow rate_row(std::string name, std::string meaning) {
   return {{std::move(name), Dimension::byte_rate, 1e7, 1e12, kRatePrior, std::move(meaning)},
@@ -26,6 +30,7 @@ CostRow rate_row(std::string name, std::string meaning) {
           [](CollectiveCosts& costs, double value) { costs.*Member = {value}; }};
 }
 
+/// Makes the row of a share between 0 and 1.
 template <auto Member>
 CostRow share_row(std::string name, std::string meaning) {
   return {{std::move(name), std::nullopt, 0.01, 1, kSharePrior, std::move(meaning)},
@@ -33,12 +38,13 @@ CostRow share_row(std::string name, std::string meaning) {
           [](CollectiveCosts& costs, double value) { costs.*Member = value; }};
 }
 
+/// Returns the name of a constant of one protocol: "nccl.ring_step.ll".
 std::string of_protocol(std::string_view name, std::size_t protocol) {
   static constexpr std::string_view kNames[] = {"ll", "ll128", "simple"};
   return std::string(name) + "." + std::string(kNames[protocol]);
 }
 
-/// The row of one protocol from the row of a whole table of them.
+/// Makes the row of one protocol's time from a table by protocol.
 template <auto Member, std::size_t I>
 CostRow step_row(std::string_view name, const std::string& meaning) {
   return {{of_protocol(name, I), Dimension::time, 1e-8, kLongest, kTimePrior, meaning},
@@ -46,6 +52,7 @@ CostRow step_row(std::string_view name, const std::string& meaning) {
           [](CollectiveCosts& costs, double value) { (costs.*Member)[I] = seconds(value); }};
 }
 
+/// Makes the row of one protocol's rate from a table by protocol.
 template <auto Member, std::size_t I>
 CostRow channel_row(std::string_view name, const std::string& meaning) {
   return {{of_protocol(name, I), Dimension::byte_rate, 1e7, 1e12, kRatePrior, meaning},
@@ -53,6 +60,7 @@ CostRow channel_row(std::string_view name, const std::string& meaning) {
           [](CollectiveCosts& costs, double value) { (costs.*Member)[I] = {value}; }};
 }
 
+/// Makes the row of one protocol's plain number from a table by protocol.
 template <auto Member, std::size_t I>
 CostRow plain_row(std::string_view name, double most, const std::string& meaning) {
   return {{of_protocol(name, I), std::nullopt, 0.01, most, kSharePrior, meaning},
@@ -60,6 +68,7 @@ CostRow plain_row(std::string_view name, double most, const std::string& meaning
           [](CollectiveCosts& costs, double value) { (costs.*Member)[I] = value; }};
 }
 
+/// Adds the three rows of a time by protocol.
 template <auto Member>
 void add_steps(std::vector<CostRow>& rows, std::string_view name, const std::string& meaning) {
   rows.push_back(step_row<Member, 0>(name, meaning));
@@ -67,6 +76,7 @@ void add_steps(std::vector<CostRow>& rows, std::string_view name, const std::str
   rows.push_back(step_row<Member, 2>(name, meaning));
 }
 
+/// Adds the three rows of a plain number by protocol.
 template <auto Member>
 void add_shares(std::vector<CostRow>& rows, std::string_view name, double most, const std::string& meaning) {
   rows.push_back(plain_row<Member, 0>(name, most, meaning));

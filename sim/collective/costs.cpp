@@ -1,8 +1,8 @@
-// One row per generation that the open measurements cover; older GPUs take Volta's, Ada takes Ampere's;
-// AMD's take those of NVIDIA's GPUs of their years, no row of RCCL's being open
+// A set of constants for each generation that the training rows cover. Older GPUs take Volta's, Ada takes
+// Ampere's. AMD's take those of NVIDIA's GPUs of their years, because no training row of RCCL exists
 // (docs/models/collective_time.md).
 //
-// Constants are by GPU generation, not by cluster: what belongs to a link stands in its file in
+// Constants belong to a generation of GPU, not to a cluster: whatever belongs to a link is in its file in
 // topologies/links. Each was fitted on published rows of nccl-tests, and cross-validated by leaving out whole
 // clusters; docs/models/collective_time.md has the figures.
 #include "sim/collective/costs.hpp"
@@ -16,15 +16,16 @@ namespace {
 
 constexpr ByteRate gigabytes(double per_second) { return {per_second * 1e9}; }
 
-/// What does not depend on the GPU.
+/// Returns the constants that do not depend on the GPU.
 CollectiveCosts common() {
   CollectiveCosts costs;
   costs.group_launch = microseconds(5.7);
-  // Twelve V100 of one process, NCCL 2.4: all-gathers of 512 KiB with LL on six channels take 13.5 us more
-  // than those of 0 B on one (wohlbier/nccl-tests).
+  // The source is a run of twelve V100 of one process, NCCL 2.4: all-gathers of 512 KiB with LL on six
+  // channels take 13.5 us more than those of 0 B on one channel (wohlbier/nccl-tests).
   costs.channel_enqueue = microseconds(0.22);
-  // Two A100 of one process, NCCL 2.7.3: from one channel to 24 a call grows by 31 us, whatever the operation
-  // (abhivijay96/nccl-tests); four and eight of an NDv4 by as much beyond what their launches hide.
+  // The source is a run of two A100 of one process, NCCL 2.7.3: from one channel to 24 a call grows by 31 us
+  // for any operation (abhivijay96/nccl-tests). Four and eight A100 of an NDv4 grow by as much beyond the
+  // time that their launches hide.
   costs.channel_start = microseconds(1.3);
   costs.peer_start = microseconds(1.1);
   costs.pcie_step = {microseconds(3.4), microseconds(4.2), microseconds(4.2)};
@@ -33,7 +34,7 @@ CollectiveCosts common() {
   costs.link_efficiency = {0.39, 0.8, 1};
   costs.network_efficiency = {0.5, 0.68, 1};
   costs.low_latency_network = gigabytes(2);
-  // Polaris, 8 to 1,024 ranks: 0 B take 1.9 to 2.9 us per peer, 256 B to 2 KiB 4.5 and more
+  // Polaris, 8 to 1,024 ranks: 0 B take 1.9 to 2.9 us per peer, 256 B to 2 KiB take 4.5 us and more
   // (alcf-nccl-tests).
   costs.peer_enqueue = microseconds(2);
   costs.peer_message = microseconds(4.5);
@@ -47,8 +48,9 @@ CollectiveCosts common() {
   return costs;
 }
 
-/// A channel of a send: what one block copies. Two A100 with two channels: 28.6 GB/s in all; a B300 has 19.5
-/// in each of 32 (docs/sources/nccl_tuning.md 5). Older GPUs are taken for an A100, a Hopper for a Blackwell.
+/// Rate of a channel of a send, which is what one block copies. Two A100 with two channels reach 28.6 GB/s in
+/// all; a B300 has 19.5 in each of 32 (docs/sources/nccl_tuning.md 5). Older GPUs take the value of the A100,
+/// Hopper that of Blackwell.
 constexpr ByteRate kPeerChannelOfA100 = gigabytes(14.3), kPeerChannelOfB300 = gigabytes(19.5);
 
 CollectiveCosts volta() {
@@ -61,7 +63,8 @@ CollectiveCosts volta() {
   costs.ring_step = {microseconds(0.94), microseconds(2.5), microseconds(3.8)};
   costs.tree_step = {microseconds(0.6), microseconds(2.3), microseconds(4)};
   costs.channel_rate = {gigabytes(5), gigabytes(10), gigabytes(21)};
-  costs.copy_rate = gigabytes(100);  // pairs of a DGX-1 reach all of their one or two NVLinks: not seen
+  // Pairs of a DGX-1 reach all of their one or two NVLinks, so this limit is not visible.
+  costs.copy_rate = gigabytes(100);
   return costs;
 }
 
@@ -91,7 +94,8 @@ CollectiveCosts hopper() {
   return costs;
 }
 
-/// One open series, over two nodes, which took trees and NVLS: the ring's steps are assumed.
+/// Constants of Blackwell. The only training series is over two nodes and used trees and NVLS, so the ring's
+/// steps are assumed.
 CollectiveCosts blackwell() {
   CollectiveCosts costs = hopper();
   costs.kernel = microseconds(8);
@@ -99,14 +103,16 @@ CollectiveCosts blackwell() {
   costs.tree_step = {microseconds(0.6), microseconds(2.4), microseconds(4)};
   costs.channel_rate = {gigabytes(10), gigabytes(18), gigabytes(21)};
   costs.copy_rate = gigabytes(44);
-  costs.multicast_efficiency = 0.72;  // of what nvlink5 reaches: 0.74 of 721.8 GB/s
+  // Share of what nvlink5 reaches: 0.74 of 721.8 GB/s.
+  costs.multicast_efficiency = 0.72;
   return costs;
 }
 
 }  // namespace
 
 double multicast_efficiency(const CollectiveCosts& costs, int gpus) {
-  constexpr double kMeasured = 8, kDoubling = 0.06;  // 1 - 0.60 / 0.74 over log2(72 / 8) doublings
+  // The slope is 1 - 0.60 / 0.74 over log2(72 / 8) doublings.
+  constexpr double kMeasured = 8, kDoubling = 0.06;
   const double doublings = std::max(0.0, std::log2(gpus / kMeasured));
   return costs.multicast_efficiency * std::max(0.5, 1 - kDoubling * doublings);
 }

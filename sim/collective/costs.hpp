@@ -1,5 +1,5 @@
-// What the parts of a collective take on real GPUs, by generation: the constants of our time model, and where
-// they are from.
+// The costs of the parts of a collective on real GPUs, by generation: the constants of the time model and
+// their sources.
 #pragma once
 
 #include <array>
@@ -12,59 +12,84 @@
 
 namespace foretrain {
 
-/// One figure per protocol: LL, LL128, Simple.
+/// A figure for each protocol: LL, LL128, Simple.
 template <typename Value>
 using ByProtocol = std::array<Value, 3>;
 
+/// Returns the figure of a protocol.
 template <typename Value>
 const Value& of(const ByProtocol<Value>& values, Protocol protocol) {
   return values[static_cast<std::size_t>(protocol)];
 }
 
-/// Fitted on docs/measured/nccl.csv per generation of GPU and kind of link, never per cluster, size or row
-/// (docs/models/collective_time.md says how, and what is left over).
+/// The constants of the time model. They were fitted on docs/measured/nccl.csv per generation of GPU and kind
+/// of link, never per cluster, size or row (docs/models/collective_time.md describes the fit and its
+/// residuals).
 struct CollectiveCosts {
-  Time launch{};           ///< host time of one launch; follows the GPU, not the CPU, in the training rows
-  Time channel_enqueue{};  ///< and of every channel but the first, before NCCL 2.10
-  Time group_launch{};     ///< of a group of sends and receives
-  Time kernel{};           ///< a kernel that starts, meets its peers and ends
-  Time channel_start{};    ///< and every channel of it but the first, before NCCL 2.10
-  Time simple_start{};     ///< what Simple needs beyond its steps, on NVLink: fences, first slices
-  Time peer_start{};       ///< a kernel of sends and receives beyond `kernel`
-  Time peer_enqueue{};     ///< host time of a send and a receive over the network, in a group
-  Time peer_message{};     ///< the proxy thread's time for a message sent and one received
+  /// Host time of one launch. It depends on the GPU and not on the CPU in the training rows.
+  Time launch{};
+  /// Host time of every channel but the first, before NCCL 2.10.
+  Time channel_enqueue{};
+  /// Host time of launching a group of sends and receives.
+  Time group_launch{};
+  /// Time of a kernel that starts, meets its peers and ends.
+  Time kernel{};
+  /// Time that every channel but the first adds to a kernel, before NCCL 2.10.
+  Time channel_start{};
+  /// Time that Simple needs beyond its steps on NVLink: fences, first slices.
+  Time simple_start{};
+  /// Time of a kernel of sends and receives beyond `kernel`.
+  Time peer_start{};
+  /// Host time of a send and a receive over the network, in a group.
+  Time peer_enqueue{};
+  /// Time of the proxy thread for one message sent and one received.
+  Time peer_message{};
+  /// Latency of one step.
   ByProtocol<Time> ring_step{}, tree_step{},
-      pcie_step{};                      ///< to the next GPU: NVLink in rings and trees, PCIe
-  ByProtocol<double> network_factor{};  ///< multiples of LinkType::collective_latency in a step between nodes
-  ByProtocol<Time> network_step{};      ///< and beyond it: fences, flushes
-  ByProtocol<ByteRate> channel_rate{};  ///< data one thread block moves to the next rank
-  ByteRate copy_rate{};                 ///< and from its buffer to the memory beside it
-  ByProtocol<double> link_efficiency{};     ///< share of a link's rate that is data, inside a node
-  ByProtocol<double> network_efficiency{};  ///< the same between nodes
-  ByteRate low_latency_network{};  ///< most that LL gets out of a NIC: a CPU thread checks every line
-  ByteRate peer_channel_rate{};    ///< one channel of a send
+      pcie_step{};  ///< to the next GPU: over NVLink in rings and trees, over PCIe
+  /// Multiples of LinkType::collective_latency in a step between nodes.
+  ByProtocol<double> network_factor{};
+  /// Time of a step between nodes beyond these multiples: fences, flushes.
+  ByProtocol<Time> network_step{};
+  /// Rate at which one thread block moves data to the next rank.
+  ByProtocol<ByteRate> channel_rate{};
+  /// Rate at which one thread block moves data from its buffer to the memory of the same GPU.
+  ByteRate copy_rate{};
+  /// Share of a link's rate that is data, inside a node.
+  ByProtocol<double> link_efficiency{};
+  /// Share of a link's rate that is data, between nodes.
+  ByProtocol<double> network_efficiency{};
+  /// Highest rate that LL reaches on a NIC, because a CPU thread checks every line.
+  ByteRate low_latency_network{};
+  /// Rate of one channel of a send.
+  ByteRate peer_channel_rate{};
   /// Share of a NIC's rate that sends to many peers reach, in small messages.
   double peer_network_efficiency = 1;
-  Time multicast_start{};             ///< NVLS: beyond `kernel`
-  double multicast_efficiency = 0.8;  ///< NVLS: of the NVLinks' rate
-  Time default_network_step{};        ///< where the link gives no collective_latency
-  ByteRate socket_rate{};  ///< what the one thread of a rank that serves its sockets moves each way
-  Time socket_step{};      ///< at least, of a step between pods
+  /// Time of NVLS beyond `kernel`.
+  Time multicast_start{};
+  /// Share of the NVLinks' rate that NVLS reaches.
+  double multicast_efficiency = 0.8;
+  /// Latency of a step between nodes if the link gives no collective_latency.
+  Time default_network_step{};
+  /// Rate in each direction of the one thread of a rank that serves its sockets.
+  ByteRate socket_rate{};
+  /// Least latency of a step between pods.
+  Time socket_step{};
 };
 
+/// Returns the constants of a generation. Generations without measurements take those of a similar one.
 CollectiveCosts costs_of(Architecture architecture);
 
-/// What NVLS reaches over a switch with so many GPUs: of 8 and of 72 Blackwell GPUs 0.74 and 0.60 of the same
-/// NVLinks (coreweave/nccl-tests, nccl#1807), in between and beyond along the logarithm.
+/// Returns the share of the NVLinks' rate that NVLS reaches over a switch with this many GPUs. Over the same
+/// NVLinks 8 Blackwell GPUs reach 0.74 and 72 reach 0.60 (coreweave/nccl-tests, nccl#1807). The share falls
+/// with the logarithm of the number, between these points and beyond.
 double multicast_efficiency(const CollectiveCosts& costs, int gpus);
 
-// The constants of collectives that a calibration may replace, by name, and the costs of a cluster with its
-// own in place.
-
-/// "nccl.kernel", "nccl.ring_step.ll", …
+/// Returns the constants that a calibration may replace, by name: "nccl.kernel", "nccl.ring_step.ll", …
 const std::vector<ConstantOf<CollectiveCosts>>& collective_constants();
 
-/// Those of the GPU's generation, replaced by those that were measured on the cluster.
+/// Returns the constants of the cluster's generation of GPU, with those replaced that were measured on the
+/// cluster.
 CollectiveCosts costs_of(const ClusterSpec& cluster);
 
 }  // namespace foretrain

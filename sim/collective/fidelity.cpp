@@ -1,4 +1,4 @@
-// The closed form is the plan's own; the others play the plan's traffic on the links.
+// The closed form is part of the plan. The other fidelities play the plan's traffic on the links.
 #include "sim/collective/fidelity.hpp"
 
 #include <algorithm>
@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kFidelityNames{"analytic", "flow", "chunk"};
 
-/// Renumbers the links of the flows from 0 on, so that a network needs no other links of a large cluster;
-/// returns their capacities.
+/// Renumbers the links of the flows from 0 on, so that a network holds no other links of a large cluster.
+/// Returns their capacities.
 std::vector<ByteRate> keep_used_links(std::vector<PatternFlow>& flows, const ClusterLinks& links) {
   std::vector<LinkId> used;
   for (const PatternFlow& flow : flows) used.insert(used.end(), flow.route.begin(), flow.route.end());
@@ -35,7 +35,7 @@ std::vector<ByteRate> keep_used_links(std::vector<PatternFlow>& flows, const Clu
   return capacities;
 }
 
-/// One task: the latency, then the flows.
+/// Simulates one task: the latency, then the flows of the plan.
 Time simulate_flows(const Communicator& communicator, const CollectivePlan& plan) {
   std::vector<PatternFlow> flows = communicator.flows(plan);
   const std::unique_ptr<Network> network =
@@ -51,6 +51,7 @@ Time simulate_flows(const Communicator& communicator, const CollectivePlan& plan
   return run(graph, *network).end_of(id);
 }
 
+/// Simulates every chunk on every hop, and adds the time before the first and after the last message.
 Time simulate_chunk_level(const Communicator& communicator, const CollectivePlan& plan) {
   const ChunkPlan chunks = chunk_plan(communicator, plan);
   if (!chunks.problem.empty())

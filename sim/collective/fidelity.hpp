@@ -1,4 +1,4 @@
-// How closely a collective is looked at: a closed form, flows that share links, or every chunk as an event.
+// The level of detail of a collective: a closed form, flows that share links, or every chunk as an event.
 #pragma once
 
 #include <array>
@@ -11,17 +11,19 @@
 
 namespace foretrain {
 
-/// How finely a collective is simulated. analytic: by formula. flow: its flows share links max-min fairly.
-/// chunk: every chunk on every hop is an event.
+/// The level of detail. analytic: by formula. flow: its flows share links by max-min fairness. chunk: every
+/// chunk on every hop is an event.
 enum class Fidelity : std::uint8_t { analytic, flow, chunk };
 inline constexpr std::array<Fidelity, 3> kFidelities{Fidelity::analytic, Fidelity::flow, Fidelity::chunk};
 
-/// "analytic", "flow", "chunk".
+/// Returns "analytic", "flow" or "chunk".
 std::string_view name_of(Fidelity fidelity);
+/// Returns the fidelity of this name, or nothing.
 std::optional<Fidelity> find_fidelity(std::string_view name);
 
-/// What CollectivePlan::alone is, at the given fidelity: one collective on an idle machine, without the
-/// launch. The plan must be of this communicator. Throws InputError for a fidelity that is not there yet.
+/// Returns the counterpart of CollectivePlan::alone at the given fidelity: one collective on an idle machine,
+/// without the launch. Requires that the plan is one of this communicator. Throws InputError if chunk level
+/// cannot represent the plan.
 Time simulate(const Communicator& communicator, const CollectivePlan& plan, Fidelity fidelity);
 
 }  // namespace foretrain

@@ -1,4 +1,4 @@
-// Counting what lanes cost, and writing them out.
+// Costs of lanes, and their expansion to a schedule.
 #include "sim/collective/lanes.hpp"
 
 #include <algorithm>
@@ -11,13 +11,14 @@ namespace foretrain {
 
 namespace {
 
-/// Row i of those whose number has the bit `digit` set.
+/// Returns the i-th number that has the bit `digit` set.
 int row_with_digit(int digit, int i) {
   const int low = i & ((1 << digit) - 1);
   return ((i - low) << 1) + (1 << digit) + low;
 }
 
-/// The longest chains: by needs alone, with each lane's order, and by bytes.
+/// Finds the longest chains by dynamic programming in an order of the messages: by needs alone, with each
+/// lane's order, and by bytes.
 void count_chains(const Lanes& lanes, LaneCosts& costs) {
   const Dataflow flow(lanes);
   std::vector<int> hops(flow.size()), steps(flow.size());
@@ -25,6 +26,7 @@ void count_chains(const Lanes& lanes, LaneCosts& costs) {
   std::int64_t most_chunks = 0;
   for (const std::size_t m : flow.order()) {
     if (flow.index(m) > 0) {
+      // The order of a lane is no latency: hops only rise by needs.
       hops[m] = hops[m - 1] - 1;
       steps[m] = steps[m - 1];
       chunks[m] = chunks[m - 1];
@@ -41,10 +43,11 @@ void count_chains(const Lanes& lanes, LaneCosts& costs) {
   costs.chain = static_cast<double>(most_chunks) * lanes.chunk_share();
 }
 
-/// What one rank does in one direction.
+/// Traffic of one rank in one direction.
 struct Traffic {
   std::int64_t chunks = 0;
-  std::int64_t adding = 0;  ///< chunks of them that are added
+  /// Number of these chunks that are added.
+  std::int64_t adding = 0;
   int messages = 0;
   void add(const Lane& lane) {
     chunks += static_cast<std::int64_t>(lane.messages) * lane.width;
@@ -58,6 +61,7 @@ struct Traffic {
   }
 };
 
+/// Counts bytes and messages of each rank in both directions and keeps the largest values.
 void count_traffic(const Lanes& lanes, LaneCosts& costs) {
   const std::size_t holders = static_cast<std::size_t>(lanes.ranks + lanes.switches);
   std::vector<Traffic> sent(holders), received(holders);
@@ -83,7 +87,8 @@ void count_traffic(const Lanes& lanes, LaneCosts& costs) {
   costs.messages = std::max(most_sent.messages, most_received.messages);
 }
 
-/// Steps of all messages under their needs and their lanes, none earlier than it already is.
+/// Moves every message to the earliest step that its needs and its lane allow, but not before its present
+/// step.
 void settle(const Dataflow& flow, std::vector<int>& step) {
   for (const std::size_t m : flow.order()) {
     if (flow.index(m) > 0) step[m] = std::max(step[m], step[m - 1] + 1);
@@ -91,8 +96,8 @@ void settle(const Dataflow& flow, std::vector<int>& step) {
   }
 }
 
-/// Pairs of messages (arriving, leaving) of the same chunk at the same rank, where the one that leaves does
-/// not wait for the other.
+/// Returns pairs (arriving, leaving) of messages with the same chunk at the same rank, where the leaving
+/// message does not wait for the arriving one.
 std::vector<std::pair<std::size_t, std::size_t>> unordered_pairs(const Lanes& lanes, const Dataflow& flow) {
   std::map<std::pair<int, int>, std::vector<std::size_t>> leaving;
   const auto for_chunks = [&](std::size_t m, const auto& use) {
@@ -177,8 +182,8 @@ Schedule expand(const Lanes& lanes) {
   std::vector<int> step(flow.size()), before;
   settle(flow, step);
   const auto pairs = unordered_pairs(lanes, flow);
-  // Each round moves some message at least one step on; a round more than messages means that no order
-  // satisfies all.
+  // Every round moves some message at least one step further. One round more than messages means that no
+  // order satisfies all pairs.
   for (std::size_t round = 0; before != step && round <= flow.size(); ++round) {
     before = step;
     for (const auto& [arriving, leaving] : pairs) step[arriving] = std::max(step[arriving], step[leaving]);

@@ -1,4 +1,5 @@
-// A message starts after its lane's previous one has started and after all it waits for has arrived.
+// A message starts after the previous message of its lane has started, and after all messages that it waits
+// for have arrived.
 #include "sim/collective/lanes_dataflow.hpp"
 
 namespace foretrain {
@@ -11,6 +12,7 @@ Dataflow::Dataflow(const Lanes& lanes) : lanes_(lanes) {
   find_order();
 }
 
+/// Topological sort by counting the messages that each one still waits for (Kahn's algorithm).
 void Dataflow::find_order() {
   std::vector<std::vector<std::size_t>> waiting(size());
   std::vector<int> missing(size());
@@ -38,7 +40,7 @@ std::vector<MessageSet> Dataflow::arrived() const {
     if (index(m) > 0) sets[m].add(sets[m - 1]);
     for_awaited(m, [&](std::size_t awaited) {
       sets[m].add(sets[awaited]);
-      // What arrived on that lane before it did.
+      // Messages arrive in order, so the earlier ones of that lane have arrived too.
       for (std::size_t earlier = first_[lane(awaited)]; earlier <= awaited; ++earlier) sets[m].add(earlier);
     });
   }

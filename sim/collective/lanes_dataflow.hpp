@@ -1,4 +1,4 @@
-// The messages of lanes one by one: what each waits for, in which order they may go, what has surely happened
+// The messages of lanes one by one: what each waits for, a possible order, and what has certainly arrived
 // before.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace foretrain {
 
-/// A set of messages.
+/// A set of messages as a bit set.
 class MessageSet {
  public:
   explicit MessageSet(std::size_t size) : words_((size + 63) / 64) {}
@@ -24,14 +24,16 @@ class MessageSet {
   std::vector<std::uint64_t> words_;
 };
 
-/// Messages are numbered lane by lane. Memory: O(messages) for the order, O(messages²) bits for `arrived`;
-/// for proofs, not for timing.
+/// The dependence graph of messages, which are numbered lane by lane. Memory is O(messages) for the order and
+/// O(messages²) bits for arrived(). It serves proofs and cost counts, not the simulation.
 class Dataflow {
  public:
   explicit Dataflow(const Lanes& lanes);
 
   std::size_t size() const { return lane_of_.size(); }
+  /// Returns the lane of a message.
   std::uint32_t lane(std::size_t message) const { return lane_of_[message]; }
+  /// Returns the number of a message in its lane.
   int index(std::size_t message) const { return static_cast<int>(message - first_[lane_of_[message]]); }
   /// Calls `use` with each message that `message` waits for.
   template <class Use>
@@ -43,10 +45,11 @@ class Dataflow {
       if (awaited >= 0) use(first_[need.lane] + static_cast<std::size_t>(awaited));
     }
   }
-  /// An order in which every message comes after those it waits for and its lane's earlier ones; shorter than
-  /// size() when some wait for themselves.
+  /// Returns an order in which every message follows those it waits for and the earlier ones of its lane. It
+  /// is shorter than size() if some messages wait for themselves.
   const std::vector<std::size_t>& order() const { return order_; }
-  /// For each message, those that have arrived before it can start. Requires a full order.
+  /// Returns for each message the set of messages that have arrived before it can start. Requires a complete
+  /// order.
   std::vector<MessageSet> arrived() const;
 
  private:

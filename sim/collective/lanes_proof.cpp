@@ -1,5 +1,9 @@
-// The proof follows the data: what a message carries is the fold of the arrivals that its needs guarantee,
-// whatever the timing.
+// The proof follows the data. A message carries the sum of the arrivals that its needs guarantee, whatever
+// the timing.
+//
+// Messages are examined in an order that the needs allow. For each message the content of every chunk at the
+// sender is computed from the arrivals that precede it for certain. At the end the content of every rank is
+// compared with the post-condition of the operation.
 #include <algorithm>
 #include <utility>
 
@@ -11,12 +15,14 @@ namespace foretrain {
 
 namespace {
 
-/// One chunk that a message brings to a rank.
+/// A chunk that a message brings to a rank.
 struct Arrival {
   std::size_t message;
-  int part;  ///< which chunk of the message
+  /// Index of the chunk in the message.
+  int part;
 };
 
+/// The proof for one set of lanes.
 class Proof {
  public:
   explicit Proof(const Lanes& lanes)
@@ -24,6 +30,7 @@ class Proof {
         flow_(lanes),
         contract_(lanes.op, lanes.ranks, lanes.chunks, lanes.root, lanes.order) {}
 
+  /// Returns the first fault, or nothing if the lanes are right.
   std::optional<std::string> fail() {
     if (flow_.order().size() != flow_.size()) return "some messages wait for themselves";
     arrived_ = flow_.arrived();
@@ -48,10 +55,12 @@ class Proof {
     return arrivals_[static_cast<std::size_t>(rank) * static_cast<std::size_t>(lanes_.chunks) +
                      static_cast<std::size_t>(chunk)];
   }
+  /// Returns whether message a arrives before message b in every timing.
   bool in_order(std::size_t a, std::size_t b) const {
     return arrived_[b].has(a) || (flow_.lane(a) == flow_.lane(b) && a < b);
   }
 
+  /// Computes what a message carries, and enters its chunks as arrivals at the receiver.
   void send(std::size_t m) {
     for (int i = 0; i < lane(m).width && !wrong_; ++i) {
       const int chunk = lanes_.chunk(lane(m), flow_.index(m), i);
@@ -62,13 +71,14 @@ class Proof {
     }
   }
 
-  /// What a rank has in a chunk when the messages of `arrived` have come (null: all).
+  /// Returns what a rank holds in a chunk after the messages of `arrived` (nullptr: all).
   Contributions held(int rank, int chunk, const MessageSet* arrived) {
     Contributions sum = contract_.before(rank, chunk);
     std::vector<std::size_t> seen;
     for (const Arrival& arrival : arrivals(rank, chunk)) {
       const std::size_t m = arrival.message;
       if (arrived != nullptr && !arrived->has(m)) continue;
+      // The order of two additions does not matter; that of an overwriting message does.
       const bool race =
           std::ranges::any_of(seen, [&](std::size_t s) { return (!adds(s) || !adds(m)) && !in_order(s, m); });
       if (race) return wrong(describe(m, chunk) + ": written twice, in no order");
@@ -84,6 +94,7 @@ class Proof {
     return sum;
   }
 
+  /// Compares what a rank holds at the end with what the operation promises.
   void check_end(int rank, int chunk) {
     const Contributions want = contract_.after(rank, chunk);
     if (want.empty()) return;
@@ -92,6 +103,7 @@ class Proof {
           fmt::format("{}: rank {} ends with the wrong data in chunk {}", name_of(lanes_.op), rank, chunk);
   }
 
+  /// Keeps the first fault.
   Contributions wrong(std::string what) {
     if (!wrong_) wrong_ = std::move(what);
     return {};
@@ -101,11 +113,14 @@ class Proof {
   Dataflow flow_;
   Contract contract_;
   std::vector<MessageSet> arrived_;
-  std::vector<std::vector<Contributions>> contents_;  ///< by message and chunk of it
-  std::vector<std::vector<Arrival>> arrivals_;        ///< by rank and chunk, in an order that is possible
+  /// Content by message and by chunk of the message.
+  std::vector<std::vector<Contributions>> contents_;
+  /// Arrivals by rank and chunk, in a possible order.
+  std::vector<std::vector<Arrival>> arrivals_;
   std::optional<std::string> wrong_;
 };
 
+/// Returns the first lane that names ranks, chunks or lanes which do not exist.
 std::optional<std::string> wrong_lane(const Lanes& lanes) {
   const int holders = lanes.ranks + lanes.switches;
   for (std::size_t l = 0; l < lanes.lanes.size(); ++l) {

@@ -1,5 +1,5 @@
-// A lane is a connection and its needs are the connection's; only the numbers move on by what the graph has
-// already.
+// A lane is a connection, and its needs are those of the connection. Numbers are shifted by the connections
+// that the graph already has.
 #include <algorithm>
 #include <cstdint>
 

@@ -1,5 +1,5 @@
-// A link of a node has one load per class of nodes; those of NICs stand in a row, and of the fabric inside
-// only what is used.
+// Storage of link loads. A link of a node has one load per class of nodes. Links of NICs have an array, and
+// other links of the fabric have entries only if they are used.
 //
 // Load is counted in bytes per byte of message, so that one count serves all sizes. The fullest link, by load
 // over rate, is the bottleneck that plans and reports name.
@@ -59,6 +59,7 @@ void LinkLoad::add_between(double share, double efficiency) {
   between_plain += share;
 }
 
+/// Adds the load of a leg if the node is the first of its class.
 void LinkLoads::add_leg(int node, const NicLeg& leg, double share, double efficiency) {
   const int node_class = class_of_[static_cast<std::size_t>(node)];
   if (first_of_class_[static_cast<std::size_t>(node_class)] != node) return;
@@ -81,7 +82,7 @@ AlikeLinks LinkLoads::alike(LinkId id, const Load& load) const {
   return {rate.per_second, is_at_nic(id), load, id};
 }
 
-/// Neighbours are mostly alike, and then nothing is looked up.
+/// Collects the distinct loads in a map. Neighbours are mostly alike, and then no look-up is needed.
 std::vector<AlikeLinks> LinkLoads::distinct() const {
   std::map<std::tuple<double, bool, Load>, LinkId> known;
   AlikeLinks before;
@@ -110,7 +111,8 @@ std::vector<AlikeLinks> LinkLoads::distinct() const {
 
 namespace {
 
-/// The limit is the NIC's: a faster wire behind it, or in front of it, makes nothing slower.
+/// Returns the time of a link per byte of message. A limit of the NIC applies to its own links only: a faster
+/// wire behind it or in front of it makes nothing slower.
 double seconds_per_byte(const AlikeLinks& links, const TrafficEfficiency& efficiency) {
   const double inside = links.load.inside / (links.rate * efficiency.inside);
   if (efficiency.most_between.per_second <= 0)

@@ -1,4 +1,4 @@
-// A measured time replaces the sum; its parts keep their shares.
+// A measured time replaces the sum of the modelled parts, which keep their shares.
 #include "sim/collective/measured_time.hpp"
 
 #include <algorithm>
@@ -8,20 +8,23 @@ namespace foretrain {
 
 namespace {
 
-/// Host times of launches differ by so much from run to run: a collective within that of its launches may be
-/// hidden behind them.
+/// Ratio by which host times of launches differ from run to run. A collective within this factor of its
+/// launches may be hidden behind them.
 constexpr double kLaunchNoise = 1.3;
 
+/// Compares without regard to case.
 bool is_same(std::string_view a, std::string_view b) {
   return std::ranges::equal(
       a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
+/// Returns whether the measured job had the same forced algorithm and protocol.
 bool is_forced_alike(const CalibratedCollective& measured, const nccl::Settings& settings) {
   return is_same(measured.algorithm, settings.algorithm ? nccl::name_of(*settings.algorithm) : "") &&
          is_same(measured.protocol, settings.protocol ? name_of(*settings.protocol) : "");
 }
 
+/// Multiplies all times of the plan.
 void scale(CollectivePlan& plan, double factor) {
   for (Time* part : {&plan.latency, &plan.alone, &plan.hidden, &plan.timing.start, &plan.timing.steps,
                      &plan.timing.fill, &plan.timing.data, &plan.timing.last})
@@ -51,6 +54,7 @@ double measured_seconds(const CalibratedCollective& measured, double bytes) {
   const auto at = [](const TimeSegment& segment, double size) {
     return segment.latency_s + size * segment.seconds_per_byte;
   };
+  // Segments ascend: the first one that reaches the size is the one to use, or the one after a gap.
   const auto next =
       std::ranges::find_if(all, [&](const TimeSegment& segment) { return bytes <= segment.most; });
   if (next == all.end()) return at(all.back(), bytes);

@@ -1,4 +1,4 @@
-// Collectives as they were measured on the cluster itself, instead of the model's time for them.
+// Collectives that were measured on the cluster itself, in place of the model's time.
 #pragma once
 
 #include "sim/cluster/calibration.hpp"
@@ -7,29 +7,30 @@
 
 namespace foretrain {
 
-/// The job a communicator stands for.
+/// The job that a communicator stands for.
 struct MeasuredCommunicator {
   int ranks = 1, nodes = 1, ranks_per_node = 1;
   const CollectiveSettings* settings = nullptr;
 };
 
-/// What was measured of that operation and job, with that algorithm and protocol forced; null when nothing
-/// was. Of several the one with the job's processes.
+/// Returns the measurement of this operation and job with the same forced algorithm and protocol, or nullptr.
+/// Of several, one with the job's number of processes is preferred.
 const CalibratedCollective* find_measured(const Calibration& calibration, CollectiveOp op,
                                           const MeasuredCommunicator& job);
 
-/// Seconds at a size: on the pieces' lines, on a straight line between two pieces, and beyond the ends on the
-/// nearest piece's line.
+/// Returns the seconds at a size: on the line of its segment, on a straight line between two segments, and
+/// beyond the ends on the line of the nearest segment.
 double measured_seconds(const CalibratedCollective& measured, double bytes);
 
-/// What the launches of one process took in the measured job. `own`: the job at hand has the same processes.
+/// The launches of one process in the measured job.
 struct MeasuredLaunches {
   Time time{};
+  /// The job at hand has the same processes.
   bool own = true;
 };
 
-/// Stretches latency and data of `plan` alike, until nccl-tests would print `measured` seconds. Where the
-/// launches alone explain that time, all that is known is that the collective takes no longer.
+/// Scales latency and data of `plan` by one factor such that nccl-tests would print `measured` seconds. If
+/// the launches alone explain that time, it is only an upper limit of the collective's time.
 void settle(CollectivePlan& plan, double measured, const MeasuredLaunches& launches);
 
 }  // namespace foretrain

@@ -1,5 +1,5 @@
-// Inside a node all channels of a class are walked once; between nodes every pair of neighbours is visited,
-// path by path.
+// Walks over the channels. Inside a node all channels of a class are walked once. Between nodes every pair of
+// neighbours is visited, path by path.
 #include "sim/collective/nccl_traffic.hpp"
 
 #include <algorithm>
@@ -27,11 +27,13 @@ TrafficEdge inside(const nccl::JobNode& group, int from, int to, double share) {
   return {{group.node, from}, {group.node, to}, -1, -1, share, {}};
 }
 
+/// Returns whether the edge carries nothing because of the root.
 bool is_idle(const TrafficEdge& edge, IdleEdge idle, int root_gpu) {
   return idle == IdleEdge::into_root ? edge.to.gpu == root_gpu
                                      : idle == IdleEdge::out_of_root && edge.from.gpu == root_gpu;
 }
 
+/// Visits the edges of a path through a node; `closed` adds the edge back to the first GPU.
 void visit_ring_inside(const nccl::JobNode& group, const SharedPath& path, bool closed,
                        const EdgeVisitor& visit) {
   const std::vector<int>& gpus = path.path.gpus;
@@ -39,15 +41,15 @@ void visit_ring_inside(const nccl::JobNode& group, const SharedPath& path, bool 
   if (closed && gpus.size() > 1) visit(inside(group, gpus.back(), gpus.front(), path.share));
 }
 
-/// A place where a tree's edge ends in a node.
+/// The place at which an edge of a tree ends in a node.
 struct Port {
   int gpu = 0, nic = 0;
 };
 
-/// Parent and first child hang at the first GPU, or the child at the second one, or both children
-/// (docs/sources/nccl_tuning.md 4.1).
+/// Returns the port for the parent, which is at the first GPU (docs/sources/nccl_tuning.md 4.1).
 Port parent_port(const nccl::ChannelPath& path) { return {path.gpus.front(), path.nic_in}; }
 
+/// Returns the port for a child. By the pattern it is at the first GPU or at the second one.
 Port child_port(const nccl::ChannelPath& path, nccl::Pattern pattern, int child) {
   const bool second_gpu =
       pattern == nccl::Pattern::split_tree || (pattern == nccl::Pattern::balanced_tree && child == 1);
@@ -55,11 +57,13 @@ Port child_port(const nccl::ChannelPath& path, nccl::Pattern pattern, int child)
   return {path.gpus[1], path.nic_out < 0 ? path.nic_in : path.nic_out};
 }
 
+/// Visits the edges between a node and its parent in one tree, in both directions. Each of the two trees has
+/// half of the data.
 void visit_both_ways(const TrafficInput& input, std::size_t node, const nccl::TreePlace& place,
                      int tree_nodes_child, std::size_t p, const EdgeVisitor& visit) {
   const nccl::JobNode &low = input.job.nodes[node],
                       &high = input.job.nodes[static_cast<std::size_t>(place.parent)];
-  // A partly used node may have fewer distinct paths than the other end: its paths take turns.
+  // A partly used node may have fewer distinct paths than the other end, so its paths take turns.
   const std::vector<SharedPath>& paths_above = paths_of(input, high);
   const SharedPath &below = paths_of(input, low)[p], &above = paths_above[p % paths_above.size()];
   const Port from = parent_port(below.path), to = child_port(above.path, input.pattern, tree_nodes_child);
@@ -70,6 +74,7 @@ void visit_both_ways(const TrafficInput& input, std::size_t node, const nccl::Tr
 
 int child_index(const nccl::TreePlace& parent, int node) { return parent.children[1] == node ? 1 : 0; }
 
+/// Visits the edges of both trees between all nodes.
 void visit_trees_between(const TrafficInput& input, const EdgeVisitor& visit) {
   const int nodes = static_cast<int>(input.job.nodes.size());
   if (nodes < 2) return;

@@ -1,4 +1,4 @@
-// By which GPU and which NIC a message leaves its node, and out of whose memory the NIC takes it.
+// The GPU and the NIC by which a message leaves its node, and the memory out of which the NIC reads it.
 #pragma once
 
 #include <vector>
@@ -8,39 +8,43 @@
 
 namespace foretrain {
 
-/// PXN relays a message over NVLink to the GPU beside the NIC; GPUDirect lets the NIC write into any GPU that
-/// it reaches, but read only out of some (docs/sources/nccl_peers.md 3.1, 4.1). Requires that both outlive
-/// this.
+/// The rules of NCCL for relays and NICs (docs/sources/nccl_peers.md 3.1, 4.1). PXN relays a message over
+/// NVLink to the GPU near the NIC. GPUDirect lets the NIC write into any GPU that it reaches, but read only
+/// out of some. Requires that cluster and job outlive the object.
 class NicUse {
  public:
   NicUse(const Cluster& cluster, const nccl::Job& job);
 
-  /// The NIC a rank's own sends and receives use.
+  /// Returns the NIC that a rank's own sends and receives use.
   int own_nic(GpuPlace place) const;
-  /// On a channel, of which the search chose the NIC.
+  /// Returns the exit for a channel whose NIC the search chose.
   NodeExit of_channel(GpuPlace place, int nic) const;
 
-  /// The first NIC of a message to a peer on another node, and the way there.
+  /// The first NIC of a message to a peer on another node, and the way to it.
   struct Send {
     int nic = 0;
     NodeExit exit{};
     friend bool operator==(const Send&, const Send&) = default;
   };
-  /// `peer_gpu`: the number of the receiver's GPU on its node. Its NIC is the one NCCL prefers (PXN level 2),
-  /// so that the message stays on that rail.
+  /// Returns the exit of a send. `peer_gpu` is the number of the receiver's GPU on its node. NCCL prefers the
+  /// NIC of that number's rail (PXN level 2), so that the message stays on the rail.
   Send of_send(GpuPlace place, int peer_gpu) const;
-  /// Whether some GPU takes sends for another.
+  /// Returns whether some GPU relays sends for another GPU.
   bool relays() const { return relays_; }
 
  private:
-  /// Of a NodeShape of the job.
+  /// The rules evaluated for a NodeShape of the job.
   struct Table {
-    std::vector<int> own;             ///< by GPU of the node; -1: not in the job
-    std::vector<int> holder;          ///< by NIC: the job's GPU beside it that uses it; -1: none
-    std::vector<bool> read_directly;  ///< by GPU
+    /// The NIC of each GPU of the node; -1: not in the job.
+    std::vector<int> own;
+    /// The job's GPU near each NIC that uses it; -1: none.
+    std::vector<int> holder;
+    /// Per GPU: the NIC reads out of its memory.
+    std::vector<bool> read_directly;
   };
   Table table_of(const nccl::NodeShape& shape, int node) const;
-  Table table_of_host() const;  ///< of an NVLink domain, whose hosts are alike
+  /// The table of a host of an NVLink domain; all hosts are alike.
+  Table table_of_host() const;
   GpuPlace on_host(GpuPlace gpu) const;
   int holder_of(const nccl::NodeShape& shape, const std::vector<int>& own, int node, int nic) const;
   bool reads_directly(const nccl::NodeShape& shape, int node, int gpu) const;
@@ -53,8 +57,10 @@ class NicUse {
   const Cluster& cluster_;
   const nccl::Job& job_;
   bool relaying_ = false, relays_ = false;
-  std::vector<Table> tables_;       ///< by NodeShape
-  std::vector<int> shape_of_node_;  ///< by node of the cluster; -1: not in the job
+  /// Tables by NodeShape.
+  std::vector<Table> tables_;
+  /// Shape by node of the cluster; -1: not in the job.
+  std::vector<int> shape_of_node_;
 };
 
 }  // namespace foretrain

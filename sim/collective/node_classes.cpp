@@ -1,4 +1,4 @@
-// A class is whatever has the same key; numbers are given in the order of the job's nodes.
+// A class is the set of nodes with the same key. Numbers are given in the order of the job's nodes.
 #include <array>
 #include <compare>
 #include <map>
@@ -10,13 +10,15 @@ namespace foretrain {
 
 namespace {
 
-/// What decides over which of its ports, and how often, a node talks in a tree.
+/// The ports by which a node exchanges data in a tree, and how often it does.
 struct TreeRole {
-  int port_at_parent = -1;  ///< -1: no parent
+  /// Port at the parent; -1: no parent.
+  int port_at_parent = -1;
   std::array<bool, 2> children{};
   auto operator<=>(const TreeRole&) const = default;
 };
 
+/// The role of a node in both trees.
 struct Role {
   int shape = 0;
   TreeRole first, second;
@@ -30,7 +32,7 @@ TreeRole role_of(const nccl::TreePlace& place, int node, const nccl::TreePlace& 
           {place.children[0] >= 0, place.children[1] >= 0}};
 }
 
-/// `key(i)` for node i of the job.
+/// Puts nodes with equal `key(i)` into one class, for node i of the job.
 template <typename Key>
 NodeClasses classes_by(const nccl::Job& job, int cluster_nodes, Key key) {
   NodeClasses classes{std::vector<int>(static_cast<std::size_t>(cluster_nodes), -1),

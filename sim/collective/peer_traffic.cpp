@@ -1,5 +1,5 @@
-// alltoall counts pairs of nodes, not of ranks: GPUs of a node that share a NIC are one source, but on the
-// nodes whose own links count.
+// An alltoall counts pairs of nodes and not of ranks. GPUs of a node that share a NIC are one source, except
+// on the nodes whose own links count.
 #include "sim/collective/peer_traffic.hpp"
 
 #include <algorithm>
@@ -13,18 +13,21 @@ namespace {
 /// GPUs of a node that reach the same NIC equally well, and leave by the same NICs for every peer.
 struct NicGroup {
   int nic = 0;
-  double reached = 0;            ///< bytes per second between GPU and NIC, by collectives
-  std::vector<int> leaves_by{};  ///< NICs, by the number of the peer's GPU
+  /// Bytes per second that collectives reach between GPU and NIC.
+  double reached = 0;
+  /// NICs by the number of the peer's GPU.
+  std::vector<int> leaves_by{};
   std::vector<int> gpus{};
 };
 
-/// What the functions below ask.
+/// The input of the functions below.
 struct Setting {
   const PeerInput& input;
   const NicUse& nics;
 };
 
-/// Without an adapter the bytes pass the host's sockets.
+/// Returns the rate between a GPU and its NIC; -1 without an adapter or without GPUDirect, when the bytes
+/// pass host memory.
 double reach_of(const PeerInput& input, GpuPlace place, int nic) {
   const bool has_adapter = input.cluster.node_spec(place.node).nics > 0;
   if (!has_adapter || !input.cluster.gpudirect(place.gpu, nic, place.node)) return -1;
@@ -33,6 +36,7 @@ double reach_of(const PeerInput& input, GpuPlace place, int nic) {
   return route.bandwidth.per_second * route.collective_efficiency;
 }
 
+/// Returns the group of a single GPU.
 NicGroup alone(const Setting& setting, int node, int gpu) {
   const PeerInput& input = setting.input;
   const int nic = setting.nics.own_nic({node, gpu});
@@ -42,7 +46,7 @@ NicGroup alone(const Setting& setting, int node, int gpu) {
   return group;
 }
 
-/// On node number `node` of the cluster, which has that shape.
+/// Returns the groups of a node of this shape; `merge` joins GPUs that are alike.
 std::vector<NicGroup> nic_groups(const Setting& setting, const nccl::NodeShape& shape, int node, bool merge) {
   std::vector<NicGroup> groups;
   for (const int gpu : shape.gpus) {
@@ -58,8 +62,8 @@ std::vector<NicGroup> nic_groups(const Setting& setting, const nccl::NodeShape& 
   return groups;
 }
 
-/// What a pair of nodes exchanges: GPU by GPU at the job's first node and the one that stands for its shape,
-/// whose own links count; NIC by NIC elsewhere.
+/// The groups that a pair of nodes exchanges data by. They are single GPUs at the job's first node and at the
+/// first node of each shape, whose own links count; elsewhere they are merged by NIC.
 class NodeGroups {
  public:
   explicit NodeGroups(const Setting& setting)
@@ -82,11 +86,12 @@ class NodeGroups {
 
  private:
   const nccl::Job& job_;
-  std::vector<int> first_;  ///< node of the cluster, by shape
+  /// The first node of each shape, as numbered in the cluster.
+  std::vector<int> first_;
   std::vector<std::vector<NicGroup>> merged_, single_;
 };
 
-/// Where each rank is.
+/// Returns the GPU of each rank.
 std::vector<GpuPlace> places_of(const nccl::Job& job) {
   std::vector<GpuPlace> places(static_cast<std::size_t>(job.input.job.ranks));
   for (const nccl::JobNode& node : job.nodes) {
@@ -97,16 +102,19 @@ std::vector<GpuPlace> places_of(const nccl::Job& job) {
   return places;
 }
 
+/// Returns the edge between GPUs of different nodes, by NCCL's rules for sends.
 TrafficEdge over_network(const NicUse& nics, GpuPlace from, GpuPlace to, double share) {
   const NicUse::Send send = nics.of_send(from, to.gpu);
   return {from, to, send.nic, nics.own_nic(to), share, send.exit};
 }
 
+/// Returns the edge between two GPUs of the job.
 TrafficEdge edge_between(const NicUse& nics, GpuPlace from, GpuPlace to, double share) {
   return from.node == to.node ? TrafficEdge{from, to, -1, -1, share, {}}
                               : over_network(nics, from, to, share);
 }
 
+/// Visits all pairs inside the first node of each shape.
 void visit_alltoall_inside(const PeerInput& input, double share, const EdgeVisitor& visit) {
   for (std::size_t s = 0; s < input.job.shapes.size(); ++s) {
     const std::vector<int>& gpus = input.job.shapes[s].gpus;
@@ -119,6 +127,8 @@ void visit_alltoall_inside(const PeerInput& input, double share, const EdgeVisit
   }
 }
 
+/// Visits the pairs of an alltoall. An edge stands for all pairs of its two groups, and for the partners that
+/// are left out.
 void visit_alltoall(const PeerInput& input, const EdgeVisitor& visit) {
   const std::vector<nccl::JobNode>& nodes = input.job.nodes;
   const double share = peer_share(input.op, input.job.input.job.ranks);

@@ -7,20 +7,23 @@
 
 namespace foretrain {
 
-/// Every pair that exchanges data, each over the NIC nearest to its GPU; alltoall: inside nodes only the
-/// first of each shape is told; pairs of two other nodes that use the same NICs equally well are one edge
-/// with the sum of their shares. Beyond kMostPeerNodes nodes, that many partners per node at equal distances
-/// stand for all.
+/// The input of visit_peers().
 struct PeerInput {
   const Cluster& cluster;
   const nccl::Job& job;
   CollectiveOp op;
 };
+/// Visits every pair that exchanges data, each over the NIC nearest to its GPU.
+///
+/// In an alltoall only the first node of each shape is visited inside nodes. Between other nodes, pairs that
+/// use the same NICs equally well are one edge with the sum of their shares. Beyond kMostPeerNodes nodes,
+/// that many partners per node at equal distances stand for all partners.
 void visit_peers(const PeerInput& input, const EdgeVisitor& visit);
 
-/// Bytes a rank sends to one peer per byte of size.
+/// Returns the bytes that a rank sends to one peer per byte of size.
 double peer_share(CollectiveOp op, int ranks);
 
+/// Limit of partners per node that an alltoall visits.
 inline constexpr int kMostPeerNodes = 1024;
 
 }  // namespace foretrain

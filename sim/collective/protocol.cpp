@@ -1,4 +1,4 @@
-// Names, as NCCL_PROTO takes them.
+// Names as NCCL_PROTO takes them.
 #include "sim/collective/protocol.hpp"
 
 namespace foretrain {

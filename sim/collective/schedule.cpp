@@ -1,9 +1,9 @@
 // The proof counts, for each rank and chunk, how often each rank's contribution is in the sum held there.
 //
-// The proof is symbolic: every rank starts with one unit of its own contribution for each chunk it holds, a
-// transfer adds or replaces, and at the end the counts must be those that the operation's name promises:
-// exactly one of each rank for sums, exactly the root's for a broadcast. It does not depend on timing,
-// because it follows the order that the schedule guarantees and no other.
+// The proof is symbolic. Every rank starts with one unit of its own contribution for each chunk that it
+// holds, and a transfer adds or replaces. At the end the counts must be those that the operation's name
+// promises: exactly one of each rank for sums, exactly the root's for a broadcast. The proof does not depend
+// on timing, because it follows only the order that the schedule guarantees.
 #include "sim/collective/schedule.hpp"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ std::string describe(const Transfer& t) {
   return fmt::format("step {}: rank {} to rank {}, chunk {}", t.step, t.from, t.to, t.chunk);
 }
 
-/// A transfer between ranks, at a step or of a chunk that are not there.
+/// Returns the first transfer between ranks, at a step or of a chunk that do not exist.
 std::optional<std::string> wrong_transfer(const Schedule& s) {
   const int holders = s.ranks + s.switches;
   for (const Transfer& t : s.transfers) {
@@ -50,7 +50,7 @@ std::optional<std::string> wrong_transfer(const Schedule& s) {
   return std::nullopt;
 }
 
-/// Two transfers of one step to one place, one of which overwrites.
+/// Returns whether another transfer of the step writes to the same place and one of the two overwrites.
 bool written_twice(const std::vector<Transfer>& transfers, std::size_t begin, std::size_t end,
                    std::size_t i) {
   const Transfer& t = transfers[i];
@@ -62,9 +62,10 @@ bool written_twice(const std::vector<Transfer>& transfers, std::size_t begin, st
   return false;
 }
 
-/// Plays the transfers of one step on what was held before it.
+/// Plays the transfers of one step on the content before it.
 std::optional<std::string> play_step(Holdings& held, const std::vector<Transfer>& transfers,
                                      std::size_t begin, std::size_t end) {
+  // Sends read the content before the step, so they are collected first.
   std::vector<Contributions> sent;
   for (std::size_t i = begin; i < end; ++i) {
     sent.push_back(held.at(transfers[i].from, transfers[i].chunk));
@@ -85,7 +86,7 @@ std::optional<std::string> play_step(Holdings& held, const std::vector<Transfer>
   return std::nullopt;
 }
 
-/// Operations of which every rank owns an equal part, so that chunks must divide among ranks.
+/// Returns whether every rank owns an equal part, so that the chunks must divide among the ranks.
 bool cut_by_rank(CollectiveOp op) {
   return op == CollectiveOp::all_gather || op == CollectiveOp::reduce_scatter || op == CollectiveOp::gather ||
          op == CollectiveOp::scatter || op == CollectiveOp::sendrecv;
@@ -100,7 +101,7 @@ std::string_view name_of(CollectiveOp op) {
   return kNames[static_cast<std::size_t>(op)];
 }
 
-/// Bus bandwidth over algorithm bandwidth, as nccl-tests defines it (doc/PERFORMANCE.md).
+/// The definition is that of nccl-tests (doc/PERFORMANCE.md).
 double busbw_factor(CollectiveOp op, int n) {
   const double once = static_cast<double>(n - 1) / n;
   if (op == CollectiveOp::all_reduce) return 2 * once;
@@ -127,15 +128,18 @@ int Schedule::steps() const {
 Contract::Contract(CollectiveOp op, int ranks, int chunks, int root, std::vector<int> order)
     : op_(op), ranks_(ranks), chunks_(chunks), root_(root), order_(std::move(order)) {}
 
+/// Returns the rank at a place of the order.
 int Contract::rank_at(int place) const {
   return order_.empty() ? place : order_[static_cast<std::size_t>(place)];
 }
 
+/// Returns the rank that a chunk goes to.
 int Contract::receiver(int chunk) const {
   if (op_ == CollectiveOp::alltoall) return rank_at((chunk % ranks_ + chunk / ranks_) % ranks_);
   return op_ == CollectiveOp::sendrecv ? (owner(chunk) + 1) % ranks_ : owner(chunk);
 }
 
+/// Returns one contribution of one rank.
 Contributions Contract::only(int rank) const {
   Contributions one(static_cast<std::size_t>(ranks_));
   one[static_cast<std::size_t>(rank)] = 1;
@@ -143,7 +147,7 @@ Contributions Contract::only(int rank) const {
 }
 
 Contributions Contract::before(int rank, int chunk) const {
-  // A switch that adds begins with sums of nothing, one that copies with nothing at all.
+  // A switch that adds begins with empty sums, one that copies with no data.
   if (rank >= ranks_) return adds(op_) ? Contributions(static_cast<std::size_t>(ranks_)) : Contributions{};
   bool starts_with = true;
   if (op_ == CollectiveOp::broadcast || op_ == CollectiveOp::scatter) starts_with = rank == root_;
@@ -180,7 +184,7 @@ Contributions Contract::after(int rank, int chunk) const {
 
 std::optional<std::string> wrong_shape(CollectiveOp op, int ranks, int chunks, int root,
                                        const std::vector<int>& order) {
-  // Schedules are proofs for small jobs: what is held grows with ranks x chunks x ranks.
+  // Schedules are proofs for small jobs: the content grows with ranks x chunks x ranks.
   constexpr int kMost = 4096;
   if (ranks < 1 || ranks > kMost || chunks < 1 || chunks > kMost)
     return fmt::format("{} ranks and {} chunks", ranks, chunks);
@@ -214,7 +218,7 @@ std::optional<std::string> disprove(const Schedule& schedule) {
   for (int rank = 0; rank < s.ranks; ++rank) {
     for (int chunk = 0; chunk < s.chunks; ++chunk) {
       const Contributions want = contract.after(rank, chunk);
-      // An empty wish: what a rank ends with there does not matter.
+      // The content there does not matter if this is empty.
       if (!want.empty() && held.at(rank, chunk) != want)
         return fmt::format("{}: rank {} ends with the wrong data in chunk {}", name_of(s.op), rank, chunk);
     }

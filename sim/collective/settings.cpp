@@ -1,4 +1,4 @@
-// GPUs of a node among its processes and their threads.
+// The division of a node's GPUs among its processes and their threads.
 #include "sim/collective/settings.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// How a job's collectives are to run: the library's settings and how its processes were launched.
+// The settings of a job's collectives: the library's settings, and the launch of its processes.
 #pragma once
 
 #include <cstdint>
@@ -7,25 +7,31 @@
 
 namespace foretrain {
 
-/// How collectives are launched and measured: NCCL's settings, processes on a node, and the loop of
+/// The launch and measurement of collectives: NCCL's settings, processes on a node, and the loop of
 /// nccl-tests.
 struct CollectiveSettings {
   nccl::Settings nccl{};
-  /// 0: one per GPU; one process that drives several GPUs launches their kernels one after the other.
+  /// Processes of a node; 0: one per GPU. A process that drives several GPUs launches their kernels in
+  /// sequence.
   int processes_per_node = 0;
-  int threads_per_process = 1;  ///< that share out its GPUs, and launch at the same time (nccl-tests -t)
-  int iterations = 20;          ///< calls between two looks at the clock (nccl-tests -n)
+  /// Threads that share the GPUs of a process and launch concurrently (nccl-tests -t).
+  int threads_per_process = 1;
+  /// Calls between two readings of the clock (nccl-tests -n).
+  int iterations = 20;
   bool operator==(const CollectiveSettings&) const = default;
 };
 
-/// How the ranks of a node are shared out among what launches for them, and has a timer each.
+/// The threads among which the ranks of a node are divided. Each launches for its GPUs and has a timer.
 struct Launchers {
-  int timers = 1;          ///< threads of all its processes
-  int gpus_per_timer = 1;  ///< of the busiest
+  /// Threads of all processes of the node.
+  int timers = 1;
+  /// GPUs of the busiest thread.
+  int gpus_per_timer = 1;
 };
+/// Returns the launching threads of a node.
 Launchers launchers_of(const CollectiveSettings& settings, int ranks_per_node);
 
-/// Processes on a node; 0 stands for one per GPU.
+/// Returns the processes on a node; a `stated` number of 0 means one per GPU.
 int processes_of(int stated, int ranks_per_node);
 
 }  // namespace foretrain

@@ -1,5 +1,4 @@
-// Every algorithm: how many steps of which kind come one after the other, and what then flows at the rate of
-// the narrowest place.
+// The time of each algorithm: its sequential steps by kind, then the data at the rate of the narrowest place.
 #include "sim/collective/timing.hpp"
 
 #include <algorithm>
@@ -12,14 +11,14 @@ namespace foretrain {
 
 namespace {
 
-constexpr double kLowLatencyUnit = 4096;  ///< LL forwards a line per thread: 512 threads x 8 B
-constexpr double kLow128Unit = 9600;      ///< LL128: 640 threads x 15 B
-constexpr double kLowLatencySlot = 32768, kLow128Slot = 576000;  ///< data that one slot of a buffer holds
-constexpr double kLeastSlice = 32768;  ///< Simple cuts no message below so much (prims_simple.h)
+constexpr double kLowLatencyUnit = 4096;  ///< bytes: LL forwards a line per thread, 512 threads x 8 B
+constexpr double kLow128Unit = 9600;      ///< bytes: LL128, 640 threads x 15 B
+constexpr double kLowLatencySlot = 32768, kLow128Slot = 576000;  ///< bytes of data in a slot of a buffer
+constexpr double kLeastSlice = 32768;  ///< bytes: Simple cuts no message below this (prims_simple.h)
 
 int levels(int nodes) { return nodes > 1 ? std::bit_width(static_cast<unsigned>(nodes)) - 1 : 0; }
 
-/// Bytes of one message with the flags of its lines.
+/// Returns the bytes of one message with the flags of its lines.
 double with_flags(Protocol protocol, double data) {
   switch (protocol) {
     case Protocol::ll:
@@ -55,7 +54,7 @@ Time inner_step(const TimingInput& in, bool tree) {
 
 namespace {
 
-/// The link's latency, or what a socket of a pod needs at least.
+/// Returns the link's latency, or the least latency of a pod's socket if that is more.
 Time small_step(const TimingInput& in) {
   const Time own = in.network->collective_latency > Time::zero() ? in.network->collective_latency
                                                                  : in.costs->default_network_step;
@@ -67,8 +66,9 @@ bool uses_rendezvous(const TimingInput& in, double message) {
          with_flags(in.protocol, message) > static_cast<double>(in.network->eager_limit.count);
 }
 
-/// The NIC writes what the receiver waits for; what asks for nothing and comes before that is in a buffer of
-/// the plug-in, out of which a small message is written word by word, a larger one by the GPU's driver.
+/// Returns the time of a copy by the receiver's CPU. A message without a handshake arrives in a buffer of the
+/// plug-in. The CPU copies small messages from there word by word, and larger ones by a call of the GPU's
+/// driver.
 Time copied_by_cpu(const TimingInput& in, double message) {
   const LinkType& link = *in.network;
   const double wire = with_flags(in.protocol, message);
@@ -96,21 +96,21 @@ int multicast_pieces(const TimingInput& in) {
 
 namespace {
 
-/// What a proxy sends at once: a buffer of the protocols with flags, a slice of Simple's.
+/// Returns the bytes that a proxy sends at once: a buffer of the protocols with flags, a slice of Simple.
 double network_message(const TimingInput& in) {
   const double share = in.bytes / std::max(1, in.run.channels);
   if (in.protocol == Protocol::simple) return forwarding_unit(in);
   return std::min(share, in.protocol == Protocol::ll ? kLowLatencySlot : kLow128Slot);
 }
 
-/// Most that a channel's TCP connections carry together: seconds per byte of message; 0: no limit.
+/// Returns the seconds per byte of message that a channel's TCP connections need together; 0: no limit.
 double of_connections(const TimingInput& in) {
   if (in.network == nullptr || in.flows == 0 || in.network->flow_bandwidth.per_second <= 0) return 0;
   const double of_one = in.network->flow_bandwidth.per_second * in.network->collective_efficiency;
   return 1 / (std::max(1, in.run.channels) * in.flows * of_one);
 }
 
-/// Thread blocks, or between pods the thread that serves a rank's sockets: flags are bytes to it, too.
+/// Returns the seconds per byte of thread blocks, or of a pod's socket thread, for which flags are bytes too.
 double of_channels(const TimingInput& in) {
   const double blocks =
       1 / (std::max(1, in.run.channels) * of(in.costs->channel_rate, in.protocol).per_second * in.copied);
@@ -118,13 +118,14 @@ double of_channels(const TimingInput& in) {
                             : blocks;
 }
 
-/// Seconds per byte on a hop inside a node and on one between nodes.
+/// Seconds per byte on a hop inside a node and on a hop between nodes.
 struct SecondsPerByte {
   double inside = 0, between = 0;
   double slowest() const { return std::max(inside, between); }
 };
 
-/// `edge`: bytes on a hop per byte of message. A hop is as fast as its link or its thread block.
+/// Returns the time of hops; `edge`: bytes on a hop per byte. The link or the thread block sets the rate of a
+/// hop.
 SecondsPerByte hop_seconds_per_byte(const TimingInput& in, double edge, CollectiveTiming& timing) {
   const double blocks = edge * of_channels(in);
   timing.channel_bound = blocks > std::max(in.inside_seconds_per_byte, in.between_seconds_per_byte);
@@ -139,13 +140,13 @@ Time simple_start(const TimingInput& in) {
                                                                                : Time::zero();
 }
 
-/// Equal pieces, none larger than what all channels pass on at once.
+/// Returns the size of equal pieces, none larger than what all channels pass on at once.
 double piece_of(const TimingInput& in) {
   const double most = std::max(1.0, forwarding_unit(in) * std::max(1, in.run.channels));
   return in.bytes / std::max(1.0, std::ceil(in.bytes / most));
 }
 
-/// Messages that a ring's step is sent in: Simple's slices, buffers of the protocols with flags.
+/// Returns the messages of a ring's step: slices of Simple, buffers of the protocols with flags.
 double messages_per_step(const TimingInput& in, double step_bytes) {
   switch (in.protocol) {
     case Protocol::ll:
@@ -161,20 +162,19 @@ double messages_per_step(const TimingInput& in, double step_bytes) {
   return slices * std::ceil(step_bytes / chunk);
 }
 
-/// From one message of a proxy to its next.
+/// Returns the time between two messages of a proxy.
 Time message_gap(const TimingInput& in) {
   const bool crowded = in.network->crowded_nodes > 0 && in.nodes > in.network->crowded_nodes;
   const bool other = crowded && in.network->crowded_message_gap > Time::zero();
   return other ? in.network->crowded_message_gap : in.network->message_gap;
 }
 
-/// What a message of that size keeps a proxy busy for: a thread that matches messages has the handshake in
-/// its time.
+/// Returns a proxy's time for a message of that size. A thread that matches messages includes the handshake.
 Time proxy_message(const TimingInput& in, double message) {
   return std::max(message_gap(in), uses_rendezvous(in, message) ? in.network->rendezvous_gap : Time::zero());
 }
 
-/// A proxy's messages of one step, one after the other.
+/// Returns the time of a proxy's messages of one step, which are sequential.
 Time proxy_step(const TimingInput& in, double step_bytes) {
   if (in.network == nullptr) return Time::zero();
   const double channels = std::max(1.0, in.proxy_share * std::max(1, in.run.channels));
@@ -199,9 +199,9 @@ RingStep ring_step(const TimingInput& in, const SecondsPerByte& hop, double step
   return step;
 }
 
-/// Every step moves one message over every edge; what a rank sends has just come in. The longest chain of
-/// messages walks along the ring, a latency and a message per hop, or stays on an edge that is slower than
-/// that; it may cross between nodes as often as its steps allow.
+/// Returns the seconds of the longest chain of messages. In every step each edge carries one message, which
+/// has just come in. The chain walks along the ring with a latency and a message per hop, or stays on a
+/// slower edge. It may cross between nodes as often as its steps allow.
 double longest_chain(const RingStep& step, int steps, int crossings, int ranks_per_node) {
   if (crossings == 0) return step.inner_hop + (steps - 1) * std::max(step.inner_hop, step.stay);
   double longest = 0;
@@ -214,9 +214,9 @@ double longest_chain(const RingStep& step, int steps, int crossings, int ranks_p
   return longest;
 }
 
-/// Seconds per byte of message of a ring's last step: a rank only takes what is left and its link to the next
-/// is idle. Out of host memory it comes as fast as it got there, out of the rank's own buffer as the thread
-/// blocks copy; the protocols with flags have it in their rates.
+/// Returns the seconds per byte of a ring's last step, in which a rank only receives. Data in host memory
+/// comes at the link's rate, other data at that of the thread blocks. The rates of the protocols with flags
+/// include the step.
 double receive_only(const TimingInput& in, const SecondsPerByte& hop, double edge) {
   const double copied = std::max(1, in.run.channels) * in.costs->copy_rate.per_second;
   const double own = in.protocol == Protocol::simple && copied > 0 ? 1 / copied : 0;
@@ -239,7 +239,7 @@ void time_ring(const TimingInput& in, CollectiveTiming& timing) {
   timing.fill = timing.last = seconds(in.bytes * receive_only(in, hop, ring.bytes_per_edge));
 }
 
-/// A chain from the root; pieces follow each other.
+/// A chain from the root, in which pieces follow each other.
 void time_chain(const TimingInput& in, CollectiveTiming& timing) {
   timing.network_steps = in.nodes > 1 && in.ranks_per_node > 1
                              ? in.nodes
@@ -255,9 +255,9 @@ void time_chain(const TimingInput& in, CollectiveTiming& timing) {
   timing.data = seconds(in.bytes * hop.slowest());
 }
 
-/// What the busiest proxy of a tree needs for all its messages but the first, which is in the steps. A
-/// message goes up an edge and another comes down; a node has two edges but for the roots and leaves, in the
-/// mean of both trees.
+/// Returns the time of a tree's busiest proxy for all messages but the first, which is in the steps. One
+/// message goes up an edge, another comes down. In the mean of both trees a node has two edges, except roots
+/// and leaves.
 Time of_tree_proxies(const TimingInput& in) {
   if (in.network == nullptr || in.nodes < 2) return Time::zero();
   const double message = std::max(1.0, network_message(in)), channels = std::max(1, in.run.channels);
@@ -275,8 +275,8 @@ void time_tree(const TimingInput& in, CollectiveTiming& timing) {
   timing.steps = timing.inner_steps * inner_step(in, true) +
                  timing.network_steps * network_step(in, network_message(in));
   const SecondsPerByte hop = hop_seconds_per_byte(in, 1, timing);
-  // A piece meets half of what a link carries in all, the other tree's; between nodes the pieces before and
-  // after it as well.
+  // A piece shares a link with the other tree, which has half of the load. Between nodes it also meets the
+  // pieces before and after it.
   const double inner_hop = std::max(of_channels(in), hop.inside / 2);
   const double network_hop = std::max(of_channels(in), piece < in.bytes ? hop.between : hop.between / 2);
   timing.fill = seconds(piece * std::max(0.0, timing.inner_steps * inner_hop +
@@ -298,7 +298,7 @@ void time_multicast(const TimingInput& in, CollectiveTiming& timing) {
   timing.data = seconds(in.bytes * slowest);
 }
 
-/// CollNet: up to the switch that reduces and down again; PAT: a tree of its own for every rank's part.
+/// CollNet goes up to the switch that reduces and down again. PAT has a tree for every rank's part.
 void time_others(const TimingInput& in, CollectiveTiming& timing) {
   const bool pat = in.algorithm == nccl::Algorithm::pat;
   timing.inner_steps = pat ? 0 : 2 * (in.ranks_per_node - 1);
@@ -360,15 +360,14 @@ Time peer_step(const TimingInput& in, const PeerSend& send) {
 
 namespace {
 
-/// A message that is not written where it is wanted waits in the receiver's buffer for a second copy, of
-/// which the last chunk's is not hidden.
+/// Returns the seconds of a second copy out of the receiver's buffer. Only the last chunk's copy is visible.
 double second_copy(const TimingInput& in, const PeerSend& send) {
   if (send.direct || send.shape.protocol != Protocol::simple) return 0;
   const double part = std::min(static_cast<double>(send.shape.part), static_cast<double>(send.shape.chunk));
   return part / in.costs->peer_channel_rate.per_second;
 }
 
-/// As far as the blocks of a rank's own part have a peer's part before it.
+/// Returns the seconds of a rank's own part, as far as its blocks serve a peer's part first.
 double own_copy(const TimingInput& in, const PeerSend& send) {
   if (send.own <= 0) return 0;
   const double parts = send.shape.parts, blocks = std::max(1, send.channels);

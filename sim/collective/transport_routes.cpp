@@ -1,5 +1,5 @@
-// A route between hosts is the fabric's part of a route between GPUs, with the ways between CPU and NIC at
-// its ends.
+// A route between hosts is the fabric's part of a route between GPUs, with routes between CPU and NIC at its
+// ends.
 #include "sim/collective/transport_routes.hpp"
 
 #include <algorithm>
@@ -10,6 +10,7 @@ namespace foretrain {
 
 namespace {
 
+/// Sets bandwidth and number of the narrowest link; of equal ones the first.
 void note_narrowest(TransportRoute& way, const Cluster& cluster) {
   for (const LinkId id : way.links) {
     const ByteRate rate = cluster.links()[id].bandwidth;
@@ -18,6 +19,7 @@ void note_narrowest(TransportRoute& way, const Cluster& cluster) {
   }
 }
 
+/// Appends a route inside a node.
 void append_leg(TransportRoute& way, const Cluster& cluster, const Route& leg, int node) {
   for (const LinkId link : leg.links) way.links.push_back(link + cluster.first_link(node));
   way.latency += leg.latency;
@@ -54,6 +56,7 @@ TransportRoute TransportRoutes::way(int from, int to) const {
   return way;
 }
 
+/// Returns the route between the host memories of two ranks.
 TransportRoute TransportRoutes::between_hosts(const GpuPlace& from, const GpuPlace& to) const {
   const VertexId a = cluster_.gpu(from.node, 0) + near(from).cpu, b = cluster_.gpu(to.node, 0) + near(to).cpu;
   TransportRoute way;
@@ -74,7 +77,8 @@ TransportRoute TransportRoutes::between_hosts(const GpuPlace& from, const GpuPla
     else
       in_nodes += link.latency;
   }
-  way.latency += route.latency - in_nodes;  // the switches' own latency stays in
+  // The latency of the switches remains part of the sum.
+  way.latency += route.latency - in_nodes;
   append_leg(way, cluster_, cluster_.host_route_in_node(cluster_.nic(to.node, in), b), to.node);
   return note_narrowest(way, cluster_), way;
 }

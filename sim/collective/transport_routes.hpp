@@ -1,4 +1,4 @@
-// The ways that messages between the ranks of a job take when no GPU library moves them.
+// The routes of messages between the ranks of a job when no GPU library moves them.
 #pragma once
 
 #include <vector>
@@ -9,30 +9,35 @@
 
 namespace foretrain {
 
-/// The route between two ranks over a transport: its links, the sum of their latencies, and the bandwidth of
-/// the narrowest part.
+/// The route between two ranks over a transport: its links, the sum of their latencies, and the smallest
+/// bandwidth.
 struct TransportRoute {
   std::vector<LinkId> links;
   Time latency{};
-  ByteRate bandwidth{};      ///< of the narrowest link, or of copies
-  LinkId narrowest = kNone;  ///< kNone: both ends are in the memory of one CPU, where one core copies
+  /// Bandwidth of the narrowest link, or of copies.
+  ByteRate bandwidth{};
+  /// The narrowest link; kNone: both ends are in the memory of one CPU, where one core copies.
+  LinkId narrowest = kNone;
 };
 
-/// Between nodes over the NIC nearest to each end's GPU. Data in GPU memory takes the cluster's routes
-/// (NVLink or PCIe; through host memory where the hardware must). Data in host memory is with the CPU nearest
-/// to the rank's GPU: it crosses sockets and PCIe between there and the NIC, never a GPU's own link.
+/// Routes between all ranks of a placement. Between nodes they use the NIC nearest to each end's GPU.
+///
+/// Data in GPU memory takes the cluster's routes: NVLink or PCIe, or through host memory where the hardware
+/// requires it. Data in host memory belongs to the CPU nearest to the rank's GPU. It crosses sockets and PCIe
+/// between there and the NIC, but never a GPU's own link.
 class TransportRoutes {
  public:
-  /// Keeps references.
+  /// Keeps references to both arguments, which must outlive the object.
   TransportRoutes(const Cluster& cluster, const Placement& placement, DataPlace data);
-  /// Requires two different ranks.
+  /// Returns the route between two ranks. Requires from != to.
   TransportRoute way(int from, int to) const;
 
  private:
-  /// What is nearest to a GPU in its node.
+  /// The devices nearest to a GPU in its node.
   struct Near {
     int nic = 0;
-    VertexId cpu = 0;  ///< counted from the first device of the node
+    /// Counted from the first device of the node.
+    VertexId cpu = 0;
   };
   const Near& near(const GpuPlace& place) const;
   TransportRoute between_hosts(const GpuPlace& from, const GpuPlace& to) const;
@@ -40,7 +45,8 @@ class TransportRoutes {
   const Cluster& cluster_;
   const Placement& placement_;
   DataPlace data_;
-  std::vector<std::vector<Near>> near_;  ///< by type of node, by GPU
+  /// The nearest devices by type of node, then by GPU.
+  std::vector<std::vector<Near>> near_;
 };
 
 }  // namespace foretrain

@@ -1,7 +1,7 @@
-// The lanes of an algorithm say who sends what; the ways say over which links.
+// The lanes of an algorithm say who sends what; the routes say over which links.
 //
-// Outside of NCCL a collective runs on the CPU: messages start in host memory, cost software time on both
-// sides, and copies to and from the GPU are extra. At flow level the lanes become tasks of the engine; the
+// Outside of NCCL a collective runs on the CPU: messages start in host memory and take software time on both
+// sides, and copies to and from the GPU are extra. At flow level the lanes become tasks of the engine. The
 // closed form takes hops and bytes from the algorithm's row in the catalog.
 #include "sim/collective/transport_run.hpp"
 
@@ -26,6 +26,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the sizes of groups of consecutive ranks on one node.
 std::vector<int> groups_of(const Placement& placement) {
   std::vector<int> groups;
   for (std::size_t rank = 0; rank < placement.ranks.size(); ++rank) {
@@ -35,14 +36,16 @@ std::vector<int> groups_of(const Placement& placement) {
   return groups;
 }
 
-/// Switches that reduce are reached by NCCL's kernels alone. Any few ranks show whether an algorithm sends to
-/// them.
+/// Returns whether the algorithm sends to switches that reduce, which only NCCL's kernels use. Four ranks are
+/// enough to find out.
 bool needs_switches(const Algorithm& algorithm) {
   static constexpr std::array<int, 4> kOrder{0, 1, 2, 3};
   static constexpr std::array<int, 2> kGroups{2, 2};
   return lanes_of(algorithm, {kOrder, 0, 1, kGroups}).switches > 0;
 }
 
+/// Returns the algorithm of an operation by name; names that are spelt alike count. Throws InputError for an
+/// unknown name.
 const Algorithm& algorithm_named(CollectiveOp op, std::string_view family) {
   if (const Algorithm* row = find_algorithm(op, family)) return *row;
   std::vector<std::string> known;
@@ -54,6 +57,7 @@ const Algorithm& algorithm_named(CollectiveOp op, std::string_view family) {
                    did_you_mean(family, known));
 }
 
+/// Throws InputError if the algorithm cannot do the request.
 void refuse_what_cannot_run(const Algorithm& algorithm, const AlgorithmRequest& request) {
   if (needs_switches(algorithm))
     throw InputError(
@@ -64,6 +68,7 @@ void refuse_what_cannot_run(const Algorithm& algorithm, const AlgorithmRequest& 
         fmt::format("{} cannot do {} here: {}", name_of(algorithm.family), name_of(algorithm.op), reason));
 }
 
+/// Returns the lanes. Throws InputError if there are too many to play.
 Lanes lanes_to_play(const Algorithm& algorithm, const AlgorithmRequest& request) {
   Lanes lanes = lanes_of(algorithm, request);
   if (lanes.lanes.size() > kMostLanes)
@@ -72,14 +77,14 @@ Lanes lanes_to_play(const Algorithm& algorithm, const AlgorithmRequest& request)
   return lanes;
 }
 
-/// What one rank sends and receives, per byte of size.
+/// The bytes and times of one rank, per byte of size.
 struct RankLoad {
   double sent = 0, received = 0;                   ///< bytes
   double sending = 0, receiving = 0, copying = 0;  ///< seconds, one message after the other
   double messages = 0, latencies = 0;              ///< latencies: sum in seconds
 };
 
-/// The mean latency over all messages of the ranks that have most.
+/// Returns the mean latency over all messages of the ranks that have most.
 Time mean_latency(const std::vector<RankLoad>& ranks) {
   double most = 0, messages = 0, latencies = 0;
   for (const RankLoad& rank : ranks) most = std::max(most, rank.messages);
@@ -101,7 +106,7 @@ class PrivateLinks {
       work_rate_ = 1 / plan.host_seconds_per_byte / transport.wire_efficiency;
   }
 
-  /// Appends to the way those that a message to rank `to` crosses.
+  /// Appends to the route the private links that a message to rank `to` crosses.
   void extend(TransportRoute& way, int to) {
     const auto receiver = static_cast<std::size_t>(to);
     if (way.links.empty()) way.links.push_back(own_link(copies_[receiver], way.bandwidth.per_second));
@@ -109,7 +114,8 @@ class PrivateLinks {
     if (stream_rate_ > 0) way.links.push_back(add(stream_rate_));
   }
 
-  /// A process's software, which takes `busy` and the wire's time for each of its equal messages.
+  /// Returns the link of a process's software, which takes `busy` plus the time of the wire for each of its
+  /// equal messages.
   LinkId add_software(LinkId& link, double bytes, Time busy, ByteRate wire) {
     return own_link(link, bytes / (to_seconds(busy) + bytes / wire.per_second));
   }
@@ -144,6 +150,7 @@ TransportChoice TransportRequest::choice_of(CollectiveOp op, Bytes size, std::st
     return choice;
   const Algorithm& row = algorithm_named(op, family);
   refuse_what_cannot_run(row, request_of(1));
+  // An algorithm is pipelined if twice the pieces make its messages smaller.
   const double whole = costs_of(row, request_of(1)).message, half = costs_of(row, request_of(2)).message;
   const int pieces =
       half < whole ? pieces_of(static_cast<double>(size.count) * whole, transport_.segment, ranks) : 1;
@@ -161,8 +168,7 @@ TransportRun TransportRequest::run(CollectiveOp op, Bytes size, std::string_view
   const Load& load = load_of(algorithm);
   const LaneCosts costs = costs_of(algorithm, request);
   const double bytes = std::max({costs.sent, costs.received, costs.chain}), needed = load.needed(bytes);
-  Transport transport =
-      transport_;  // of which a rank has one connection to every peer that it exchanges with at once
+  Transport transport = transport_;  // a rank has a connection to every peer that it exchanges with at once
   if (load.at_once) transport.streams *= std::max(1, costs.messages);
   run.bottleneck = needed > load.seconds_per_byte ? load.narrowest_link : load.busiest_link;
   run.plan = plan(transport, TransportChoice(choice), costs, size, load.latency, {bytes / needed});
@@ -172,11 +178,13 @@ TransportRun TransportRequest::run(CollectiveOp op, Bytes size, std::string_view
   return run;
 }
 
+/// Counts the load of an algorithm, once.
 const TransportRequest::Load& TransportRequest::load_of(const Algorithm& algorithm) {
   const auto [known, is_new] = loads_.try_emplace(algorithm.name);
   Load& load = known->second;
   if (!is_new) return load;
   const Lanes lanes = lanes_to_play(algorithm, request_of(1));
+  // Lanes without needs start all messages at once, and each pair has a limit of its own.
   load.at_once = lanes.needs.empty();
   std::vector<double> shares(cluster_.links().size());
   std::vector<RankLoad> ranks(order_.size());
@@ -208,6 +216,7 @@ const TransportRequest::Load& TransportRequest::load_of(const Algorithm& algorit
   return load;
 }
 
+/// Returns the bytes of all pairs as flows over the cluster's links. Pairs in one memory have none.
 std::vector<PatternFlow> TransportRequest::flows_of(const Algorithm& algorithm) const {
   std::vector<PatternFlow> flows;
   for (const PairShare& pair : pair_shares(lanes_to_play(algorithm, request_of(1)))) {
@@ -217,7 +226,7 @@ std::vector<PatternFlow> TransportRequest::flows_of(const Algorithm& algorithm) 
   return flows;
 }
 
-/// Of the busiest link.
+/// Returns the seconds per byte of size of the busiest link.
 double TransportRequest::seconds_per_byte(const std::vector<PatternFlow>& flows) const {
   std::vector<double> bytes(cluster_.links().size());
   double most = 0;
@@ -228,7 +237,7 @@ double TransportRequest::seconds_per_byte(const std::vector<PatternFlow>& flows)
   return most;
 }
 
-/// Of the connection that carries most.
+/// Returns the seconds per byte of size of the connection that carries most.
 double TransportRequest::connection_seconds_per_byte(const std::vector<PatternFlow>& flows) const {
   if (transport_.stream_rate.per_second <= 0) return 0;
   double most = 0;
@@ -249,7 +258,7 @@ TransportTraffic TransportRequest::traffic(CollectiveOp op, Bytes size) {
   return traffic;
 }
 
-/// One task: what the closed form has beyond the data of the busiest link, then the flows.
+/// Simulates one task: the part of the closed form beyond the data of the busiest link, then the flows.
 Time TransportRequest::flow_level(const Algorithm& algorithm, Bytes size, const TransportPlan& plan) const {
   PrivateLinks links(cluster_, transport_, plan, order_.size());
   std::vector<PatternFlow> flows;
@@ -279,6 +288,7 @@ Time TransportRequest::flow_level(const Algorithm& algorithm, Bytes size, const 
   return foretrain::run(graph, *network).end_of(id);
 }
 
+/// Simulates every message, with the software as a delay of its connection or as a link of its process.
 Time TransportRequest::chunk_level(const Algorithm& algorithm, Bytes size, const TransportPlan& plan) const {
   const Lanes lanes = lanes_to_play(algorithm, request_of(plan.choice.pieces));
   PrivateLinks links(cluster_, transport_, plan, order_.size());

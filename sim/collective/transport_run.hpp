@@ -16,55 +16,65 @@
 
 namespace foretrain {
 
-/// One collective on an idle machine.
+/// The result for one collective on an idle machine.
 struct TransportRun {
-  TransportPlan plan;         ///< the closed form, on the slowest way and the busiest link
-  Time time{};                ///< at the fidelity asked for
-  LinkId bottleneck = kNone;  ///< what limits the data; kNone: copies in the memory of a CPU
+  /// The closed form, for the slowest route and the busiest link.
+  TransportPlan plan;
+  /// Time at the requested fidelity.
+  Time time{};
+  /// The link that limits the data; kNone: copies in the memory of a CPU.
+  LinkId bottleneck = kNone;
 };
 
-/// One collective as a task among others: `before` passes, then `flows` carry their bytes per byte of size
-/// over the cluster's links. On an idle machine both together take the plan's time.
+/// A collective as a task among others. `before` passes, then `flows` carry their bytes per byte of size over
+/// the cluster's links. On an idle machine both together take the plan's time.
 struct TransportTraffic {
   TransportPlan plan;
   Time before{};
   std::vector<PatternFlow> flows;
 };
 
-/// The ranks of a job and the ways between them. What an algorithm loads is counted once, whatever the number
-/// of sizes.
+/// The ranks of a job and the routes between them. The loads of an algorithm are counted once for any number
+/// of sizes, and cached; not thread-safe.
 ///
-/// analytic: plan() with the mean latency of what the busiest ranks send and receive, and the bandwidth of
-/// the slowest of: what the busiest link leaves when all messages share it, and the rank whose messages, one
-/// after the other, take longest. flow: what is not data in the closed form, then all pairs' bytes as max-min
-/// flows. chunk: every message is an event; its software delays it and keeps its connection busy, or both
-/// processes where an algorithm sends all at once. Beside the cluster's links: one per connection where the
-/// transport limits a stream; one per receiving process where it copies in the memory of a CPU, and where
-/// working on pipelined data is slower than the wire.
+/// analytic: plan() with the mean latency of the busiest ranks' messages and the smaller of two bandwidths.
+/// One is what the busiest link leaves when all messages share it. The other is that of the rank whose
+/// messages, in sequence, take longest.
+///
+/// flow: the part of the closed form that is not data, then the bytes of all pairs as max-min flows.
+///
+/// chunk: every message is an event. Its software delays it and occupies its connection, or both processes if
+/// an algorithm sends all messages at once. Further links are added to the cluster's: one per connection if
+/// the transport limits a stream, and one per receiving process if it copies in the memory of a CPU or works
+/// on pipelined data more slowly than the wire.
 class TransportRequest {
  public:
-  /// Keeps references. Requires the placement's nodes to be part of the cluster, and a known library.
+  /// Keeps references. Requires that the placement's nodes are part of the cluster, and a known library.
   TransportRequest(const Cluster& cluster, const Placement& placement, const Transport& transport);
 
-  /// Root: rank 0. `family`: of the algorithm catalog; empty: what the library takes. Throws InputError for a
-  /// family that does not exist, or cannot do this; a library that has no such op says so in plan.choice.why,
-  /// and there is no family. One rank: nothing, in no time.
+  /// Runs a collective; the root is rank 0. `family` is a name of the algorithm catalog; empty: the library's
+  /// choice. Throws InputError for a family that does not exist or cannot do this. If the library lacks the
+  /// operation, plan.choice.why says so and there is no family. One rank takes no time.
   TransportRun run(CollectiveOp op, Bytes size, std::string_view family, Fidelity fidelity);
-  /// What the library takes, to be run beside other traffic. Where a connection carries less than its links,
-  /// the flows are stretched, for all collectives of a job share their connections; what else limits it is
-  /// part of `before`.
+  /// Returns the library's choice as a task concurrent with other traffic. If a connection carries less than
+  /// its links, the flows are stretched, because all collectives of a job share their connections. Other
+  /// limits are part of `before`.
   TransportTraffic traffic(CollectiveOp op, Bytes size);
 
  private:
-  /// What an algorithm does to the links, per byte of size.
+  /// The load of the links by an algorithm, per byte of size.
   struct Load {
-    Time latency{};               ///< of one message, on average over those of the busiest ranks
-    double seconds_per_byte = 0;  ///< of the busiest link
-    double unshared = 0;  ///< seconds per byte of the slowest rank or, where all messages start at once, pair
-    double unshared_bytes = 0;  ///< bytes per byte in that time
+    /// Latency of one message: the mean over those of the busiest ranks.
+    Time latency{};
+    /// Seconds per byte of the busiest link.
+    double seconds_per_byte = 0;
+    /// Seconds per byte of the slowest rank, or of the slowest pair if all messages start at once.
+    double unshared = 0;
+    /// Bytes per byte of size that this time covers.
+    double unshared_bytes = 0;
     LinkId busiest_link = kNone, narrowest_link = kNone;
     bool at_once = false;
-    /// Seconds per byte of size, where `bytes` pass the longest chain or the busiest rank.
+    /// Returns the seconds per byte of size if `bytes` pass the longest chain or the busiest rank.
     double needed(double bytes) const {
       return std::max(seconds_per_byte, unshared * (at_once ? 1 : bytes / unshared_bytes));
     }
@@ -82,7 +92,8 @@ class TransportRequest {
   const Transport& transport_;
   TransportRoutes ways_;
   std::vector<int> order_, groups_;
-  std::map<std::string_view, Load> loads_;  ///< by name of the algorithm
+  /// Loads by name of the algorithm.
+  std::map<std::string_view, Load> loads_;
 };
 
 }  // namespace foretrain

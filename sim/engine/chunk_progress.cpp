@@ -1,6 +1,13 @@
-// Messages of a connection arrive in order, so one counter per connection says which have. What a
-// connection's next messages need is a minimum over a few counters, so a connection advances by as many
-// messages as are known to be possible in one go.
+// Messages of a connection arrive in order, so one counter per connection says which have arrived.
+//
+// Message k of a connection may start when, for each need, message k - lag of the needed connection has
+// arrived. The number of messages that are possible is therefore a minimum over a few counters (known_to),
+// limited by the space in the window of arrivals (free_space_to). A connection advances by all of them in one
+// go.
+//
+// Windows make memory independent of the number of messages. A window that is too small never changes a
+// result: before the clock would pass the start of a message that lacks space, make_space() doubles the
+// window. Each message is recorded once. Each record costs O(needs + dependents) of its connection.
 #include "sim/engine/chunk_progress.hpp"
 
 #include <algorithm>
@@ -15,8 +22,8 @@ namespace foretrain {
 
 namespace {
 
-/// Room for this many arrivals in the beginning: long strides through a connection's messages, and few
-/// kilobytes per rank.
+/// Arrivals that a window holds at the beginning. This allows long strides through a connection's messages
+/// and costs 0.5 KiB per connection.
 constexpr std::uint32_t kFirstWindow = 64;
 
 }  // namespace
@@ -39,7 +46,7 @@ ChunkProgress::ChunkProgress(const TransferGraph& graph, std::span<const Time> s
   open_windows();
 }
 
-/// A counting sort of the needs by the connection needed.
+/// Fills dependents_ by a counting sort of the needs by the needed connection.
 void ChunkProgress::link_dependents() {
   for (const Need& need : graph_.needs) ++states_[need.connection].end_dependent;
   std::uint32_t sum = 0;
@@ -55,6 +62,7 @@ void ChunkProgress::link_dependents() {
   }
 }
 
+/// Lays out the first windows. A connection that nobody needs keeps one arrival, which result() reads.
 void ChunkProgress::open_windows() {
   std::size_t room = 0;
   for (State& state : states_) {
@@ -66,21 +74,23 @@ void ChunkProgress::open_windows() {
   arrivals_.resize(room);
 }
 
-/// Messages before this one have all they need.
+/// Returns the end of the messages whose needs are known: all messages before it have them.
 std::int64_t ChunkProgress::known_to(const State& state) const {
   std::int64_t to = state.transfers;
   for (std::uint32_t i = state.first_need; i < state.end_need; ++i) {
     const State& before = states_[graph_.needs[i].connection];
+    // A connection that has sent all its messages satisfies every need.
     if (before.next < before.transfers) to = std::min(to, std::int64_t{before.next} + graph_.needs[i].lag);
   }
   return to;
 }
 
-/// Messages before this one overwrite no arrival that is still needed.
+/// Returns the end of the messages that have space: no message before it overwrites an arrival still needed.
 std::int64_t ChunkProgress::free_space_to(const State& state) const {
   std::int64_t to = state.transfers;
   for (std::uint32_t i = state.first_dependent; i < state.end_dependent; ++i) {
     const State& after = states_[dependents_[i].connection];
+    // The oldest arrival that the next message of the dependent connection still reads.
     if (after.next == after.transfers) continue;
     const std::int64_t oldest = std::clamp<std::int64_t>(std::int64_t{after.next} - dependents_[i].lag, 0,
                                                          std::int64_t{state.transfers} - 1);
@@ -89,7 +99,7 @@ std::int64_t ChunkProgress::free_space_to(const State& state) const {
   return to;
 }
 
-/// How many messages can be timed now.
+/// Returns how many messages can be timed now. Parks the connection if only space is missing.
 std::uint32_t ChunkProgress::possible(std::uint32_t connection) {
   State& state = states_[connection];
   state.wants_room = false;
@@ -100,6 +110,7 @@ std::uint32_t ChunkProgress::possible(std::uint32_t connection) {
   return static_cast<std::uint32_t>(std::max<std::int64_t>(0, std::min(known, room) - state.next));
 }
 
+/// Notes that the connection waits for space, and from which moment on it could send.
 void ChunkProgress::park(std::uint32_t connection) {
   State& state = states_[connection];
   state.wants_room = true;
@@ -109,19 +120,23 @@ void ChunkProgress::park(std::uint32_t connection) {
   earliest_parked_ = std::min(earliest_parked_, earliest(state));
 }
 
-/// The next message's start; requires that it is possible.
+/// Returns the start of the next message: the sender is free and all needed messages have arrived. Requires
+/// that the message is possible.
 Time ChunkProgress::earliest(const State& state) const {
   Time at = state.free;
   for (std::uint32_t i = state.first_need; i < state.end_need; ++i) {
     const State& before = states_[graph_.needs[i].connection];
     const std::int64_t message = std::int64_t{state.next} - graph_.needs[i].lag;
+    // The first `lag` messages need nothing.
     if (message < 0 || before.transfers == 0) continue;
+    // A lag below 0 may point beyond the last message; then the last one is needed.
     const auto last = std::min<std::int64_t>(message, before.transfers - 1);
     at = std::max(at, arrivals_[before.window + (static_cast<std::uint32_t>(last) & before.mask)]);
   }
   return at;
 }
 
+/// Enters the next message, whose last byte leaves at `sent`, into the window. Times end at kHorizon.
 void ChunkProgress::record(State& state, Time sent) {
   beyond_horizon_ = beyond_horizon_ || sent >= kHorizon;
   sent = std::min(sent, kHorizon);
@@ -130,6 +145,8 @@ void ChunkProgress::record(State& state, Time sent) {
   ++state.next;
 }
 
+/// Queues the connections that may go on after this one has: those that need its messages, and those whose
+/// arrivals it has consumed and that wait for space.
 void ChunkProgress::wake_neighbours(const State& state) {
   for (std::uint32_t i = state.first_dependent; i < state.end_dependent; ++i)
     enqueue(dependents_[i].connection);
@@ -155,12 +172,15 @@ void ChunkProgress::run_ahead(std::uint32_t connection, Time duration) {
   bool moved = false;
   for (std::uint32_t count = possible(connection); count > 0 && !beyond_horizon_;
        count = possible(connection)) {
+    // All `count` messages are possible, so their starts are known one after the other.
     for (; count > 0; --count) record(state, earliest(state) + duration);
     moved = true;
   }
   if (moved) wake_neighbours(state);
 }
 
+/// Appends the connection to the visit queue. The queue never overflows because `queued` keeps each
+/// connection single.
 void ChunkProgress::enqueue(std::uint32_t connection) {
   if (states_[connection].queued) return;
   states_[connection].queued = true;
@@ -181,6 +201,8 @@ bool ChunkProgress::make_space(Time now) {
   if (now < earliest_parked_) return false;
   bool made = false;
   earliest_parked_ = Time::max();
+  // Removes parked connections that no longer wait, and widens the windows of those that could send by `now`.
+  // The others stay, and earliest_parked_ becomes their minimum.
   std::erase_if(parked_, [&](std::uint32_t connection) {
     State& state = states_[connection];
     const Time at = state.wants_room ? earliest(state) : Time::max();
@@ -197,7 +219,8 @@ bool ChunkProgress::make_space(Time now) {
   return made;
 }
 
-/// The old windows stay behind in the array; together they are smaller than the new ones.
+/// Doubles the window and copies the recent arrivals. The old windows stay in the array; together they are
+/// smaller than the new one.
 void ChunkProgress::widen(State& state) {
   const std::size_t old = state.window;
   const std::uint32_t old_mask = state.mask;
@@ -209,7 +232,8 @@ void ChunkProgress::widen(State& state) {
   }
 }
 
-/// Names the first connection that is stuck, and what it waits for.
+/// Describes the first connection that is stuck and the message it waits for; empty when all messages are
+/// sent. Called at the end of a run, when nothing can go on.
 std::string ChunkProgress::circle() const {
   for (std::uint32_t c = 0; c < states_.size(); ++c) {
     const State& state = states_[c];
@@ -240,6 +264,7 @@ ChunkResult ChunkProgress::result() const {
     Time& sender = result.finish[graph_.connections[c].from];
     Time& receiver = result.finish[graph_.connections[c].to];
     sender = std::max(sender, state.free);
+    // The last arrival is still in the window, because nothing overwrites it.
     receiver = std::max(receiver, arrivals_[state.window + ((state.next - 1) & state.mask)]);
   }
   for (const Time finish : result.finish) result.end = std::max(result.end, finish);

@@ -1,5 +1,5 @@
-// How far each connection of a transfer graph has come, when its next message may start, and who waits for
-// whom.
+// Bookkeeping of a run at chunk level: how far each connection has come, when its next message may start, and
+// which connections wait for it.
 #pragma once
 
 #include <cstdint>
@@ -13,42 +13,60 @@
 
 namespace foretrain {
 
-/// The data flow of a run at chunk level, apart from any model of the links. A message is timed once it is
-/// known when its last byte is sent, which may lie ahead of the clock. Of each connection only a window of
-/// arrivals is kept: those that a connection which needs them has not consumed; a connection that would
-/// overwrite one of these waits for room.
+/// The data flow of a run at chunk level, apart from any model of the links.
+///
+/// A message is timed once the moment is known at which its last byte leaves; that moment may lie ahead of
+/// the clock. Each connection keeps only a window of arrival times: those that a dependent connection has not
+/// consumed. A connection that would overwrite an arrival in use waits until there is space. The link models
+/// below drive this class. Not thread-safe.
 class ChunkProgress {
  public:
+  /// Refers to `graph` and `start` for its whole life. `start` holds one moment per rank, or is empty: all
+  /// start at 0.
   ChunkProgress(const TransferGraph& graph, std::span<const Time> start);
 
-  /// When the connection's next message may start; nothing when that is not known yet, when there is no room,
-  /// or when it has no more.
+  /// Returns the start of the connection's next message. Returns nothing when a needed arrival is not known
+  /// yet, when the window has no space, or when all messages are sent.
   std::optional<Time> next_start(std::uint32_t connection);
-  /// The last byte of the connection's next message leaves the last link at `moment`.
+  /// Records that the last byte of the connection's next message leaves the last link at `moment`.
   void send(std::uint32_t connection, Time moment);
-  /// Times as many messages as can be, each of which takes `duration` on the links.
+  /// Times as many messages of the connection as are possible now. Each takes `duration` on the links.
   void run_ahead(std::uint32_t connection, Time duration);
 
-  /// A connection whose next message may have become possible; kNone when there is none. All of them in the
-  /// beginning.
+  /// Returns a connection whose next message may have become possible, or kNone. At the beginning every
+  /// connection is returned once.
   std::uint32_t next_to_visit();
-  /// Gives room to the connections that wait for it although they could send at `now` or before; to be called
-  /// before the clock goes on to `now`, so that nobody misses his turn. False: there was none.
+  /// Widens the windows of connections that wait for space although they could send at `now` or before. Call
+  /// it before the clock moves on to `now`, so that no connection starts late for lack of memory. Returns
+  /// whether any window grew.
   bool make_space(Time now);
+  /// Returns whether a message ended at or after kHorizon; the run then stops.
   bool is_beyond_horizon() const { return beyond_horizon_; }
 
+  /// Returns the finish of each rank, with a description of the deadlock if messages remain.
   ChunkResult result() const;
 
  private:
+  /// Progress of one connection.
   struct State {
-    Time free{};  ///< the sender is done with the messages so far
+    /// The sender has finished with the messages so far.
+    Time free{};
+    /// Copies of Connection::latency and Connection::overhead, limited to kLongestTime.
     Time latency{}, overhead{};
-    std::uint32_t next = 0;  ///< messages timed so far
+    /// Number of messages timed so far.
+    std::uint32_t next = 0;
+    /// Total number of messages.
     std::uint32_t transfers = 0;
+    /// The connection's rows in TransferGraph::needs: [first_need, end_need).
     std::uint32_t first_need = 0, end_need = 0;
+    /// The connection's rows in dependents_: [first_dependent, end_dependent).
     std::uint32_t first_dependent = 0, end_dependent = 0;
-    std::size_t window = 0;  ///< in arrivals_; message k at window + (k & mask)
+    /// Beginning of the window in arrivals_. The arrival of message k lies at window + (k & mask).
+    std::size_t window = 0;
+    /// Size of the window minus 1; the size is a power of two.
     std::uint32_t mask = 0;
+    /// `wants_room`: the last attempt failed for lack of space. `queued`: in the visit queue. `parked`: in
+    /// parked_.
     bool wants_room = false, queued = false, parked = false;
   };
 
@@ -68,33 +86,36 @@ class ChunkProgress {
   const TransferGraph& graph_;
   std::span<const Time> start_;
   std::vector<State> states_;
-  std::vector<Need> dependents_;  ///< the needs turned round: who needs this connection, with which lag
+  /// The reverse of TransferGraph::needs: which connection needs this one, and with which lag.
+  std::vector<Need> dependents_;
+  /// Windows of arrival times of all connections, one after the other.
   std::vector<Time> arrivals_;
-  std::vector<std::uint32_t> line_;  ///< to visit, a circular buffer
+  /// Circular queue of connections to visit. Each connection is in it at most once.
+  std::vector<std::uint32_t> line_;
   std::size_t line_begin_ = 0, line_size_ = 0;
-  std::vector<std::uint32_t> parked_;   ///< those that want room, and some that no longer do
-  Time earliest_parked_ = Time::max();  ///< none of them could send before
+  /// Connections that want space. Some no longer do and are removed at the next make_space().
+  std::vector<std::uint32_t> parked_;
+  /// Lower bound of the starts of parked connections.
+  Time earliest_parked_ = Time::max();
   bool beyond_horizon_ = false;
 };
 
-// Chunk level with links that serve first come, first served.
-
-/// Plays the graph to its end. Requires that every link of a route that carries bytes has a bandwidth.
+/// Plays the graph to its end on links that serve messages first come, first served (serve_in_order.cpp).
+/// Requires that every link of a route that carries bytes has a bandwidth. With `run_ahead`, a connection
+/// that shares no link is timed ahead of the clock; the result is the same.
 void serve_in_order(const TransferGraph& graph, std::span<const ByteRate> capacities, bool run_ahead,
                     ChunkProgress& progress);
 
-// Chunk level with links that all messages on their way share max-min.
-
-/// Plays the graph to its end. Requires that every link of a route that carries bytes has a bandwidth.
+/// Plays the graph to its end on links that messages share by max-min fairness (fair_share.cpp). Requires
+/// that every link of a route that carries bytes has a bandwidth. `run_ahead` is as in serve_in_order().
 void fair_share(const TransferGraph& graph, std::span<const ByteRate> capacities, bool run_ahead,
                 ChunkProgress& progress);
 
-// Which links of a transfer graph are shared, and how long a message takes on one.
-
-/// Per link: it comes more than once in the routes of connections that carry anything.
+/// Returns for each link whether it occurs more than once in the routes of connections that carry bytes.
 std::vector<bool> shared_links(const TransferGraph& graph, std::size_t links);
 
-/// bytes / rate, rounded up to a picosecond as in flow mode; kLongestTime when the link has no bandwidth.
+/// Returns bytes / rate, rounded up to a picosecond as at flow level. Returns kLongestTime when the link has
+/// no bandwidth, and 0 when there are no bytes.
 Time time_on_link(double bytes, ByteRate rate);
 
 }  // namespace foretrain

@@ -1,9 +1,9 @@
-// Refuses what cannot be run, then lets the model of the links play the graph.
+// Entry of the chunk level: checks what cannot be run, then lets one of two link models play the graph.
 //
-// At chunk level every transfer of a chunk over a connection is an event. Two models of the links exist:
-// links that serve transfers in order of arrival, as a store-and-forward network does, and links that share
-// their rate fairly among the transfers in progress. The first is faster and is the default. Memory grows
-// with connections, not with transfers, because a connection repeats the same transfer.
+// At chunk level every transfer of a chunk over a connection is an event. Links either serve transfers in
+// order of arrival, or share their rate fairly among the transfers in progress. The first model is faster and
+// is the default. Memory grows with connections, not with transfers, because a connection repeats the same
+// transfer.
 #include "sim/engine/chunk_simulator.hpp"
 
 #include <cassert>
@@ -16,6 +16,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns why the graph cannot be run, or an empty string.
 std::string find_problem(const TransferGraph& graph, std::span<const ByteRate> capacities,
                          const ChunkOptions& options) {
   if (const std::uint64_t transfers = graph.transfers(); transfers > options.most_transfers) {
@@ -40,6 +41,7 @@ ChunkResult simulate_chunks(const TransferGraph& graph, std::span<const ByteRate
   assert(options.start.empty() || options.start.size() == static_cast<std::size_t>(graph.ranks));
   ChunkProgress progress(graph, options.start);
   std::string problem = find_problem(graph, capacities, options);
+  // The refused result holds the start times, so that callers can read `finish` in any case.
   if (!problem.empty()) {
     ChunkResult refused = progress.result();
     refused.problem = std::move(problem);

@@ -1,4 +1,5 @@
-// Chunk level: every message of a transfer graph is timed by itself, on links that serve in order or share.
+// Chunk level: each message of a transfer graph is timed on its own, on links that serve messages in order or
+// that share their bandwidth.
 #pragma once
 
 #include <cstdint>
@@ -10,40 +11,47 @@
 
 namespace foretrain {
 
-/// What a link does with several messages at once.
+/// The treatment of several messages on one link.
 ///
-/// serve_in_order: first come, first served, by the moment the first byte reaches the link (ties: the
-/// connection added first). Messages are cut through: the first byte goes on to the next link as soon as this
-/// one takes the message up, a link is taken for bytes / its own rate, and the last byte leaves when the
-/// slowest link of the route or the longest queue lets it. So many slow senders do not hold each other up on
-/// a fast link, and no link idles while a message waits at it.
+/// serve_in_order: the link serves messages first come, first served, by the moment at which the first byte
+/// reaches it. Ties go to the connection added first. Messages are cut through: the first byte goes on to the
+/// next link as soon as this link starts the message. A message keeps a link busy for bytes / rate of this
+/// link. Its last byte leaves when the slowest link of the route, or the longest queue, permits it. Thus many
+/// slow senders do not delay one another on a fast link, and no link idles while a message waits for it.
 ///
-/// fair_share: all messages on their way share the links max-min, as in flow mode; their rates change when
-/// one starts or ends.
+/// fair_share: all messages in flight share the links by max-min fairness, as at flow level. Their rates
+/// change when a message starts or ends.
 enum class LinkSharing : std::uint8_t { serve_in_order, fair_share };
 
-/// Options of a run at chunk level. Times of start and the limit of transfers are inputs; `run_ahead` changes
-/// only the cost.
+/// Options of a run at chunk level. `run_ahead` changes only the cost of the run, not its result.
 struct ChunkOptions {
   LinkSharing sharing = LinkSharing::serve_in_order;
-  std::span<const Time> start{};                  ///< per rank: sends nothing before; empty: all at 0
-  std::uint64_t most_transfers = 20'000'000'000;  ///< more than these are refused, not begun
-  /// Connections whose links nobody else uses are timed ahead of the clock. False: they wait their turn like
-  /// all; the answer is the same.
+  /// Earliest moment per rank at which it sends; empty: all ranks start at 0.
+  std::span<const Time> start{};
+  /// A graph with more messages is refused before the run begins.
+  std::uint64_t most_transfers = 20'000'000'000;
+  /// Times connections whose links nobody else uses ahead of the clock if true. If false, they take their
+  /// turn like all others. The result is the same.
   bool run_ahead = true;
 };
 
-/// `problem` is empty when all went well; otherwise it says what is wrong (needs that wait for each other, a
-/// link without bandwidth, too many transfers, an end beyond 46 days), and the times are those reached.
+/// Result of a run at chunk level. `problem` is empty after a complete run. Otherwise it says what is wrong:
+/// needs that wait for each other, a link without bandwidth, too many transfers, or an end beyond 46 days.
+/// The times are then those reached so far.
 struct ChunkResult {
-  Time end{};                ///< the latest finish
-  std::vector<Time> finish;  ///< per rank: its last message is sent, and the last one for it has arrived
+  /// The latest finish of all ranks.
+  Time end{};
+  /// Per rank: its last message is sent, and the last message for it has arrived.
+  std::vector<Time> finish;
+  /// Messages that were timed.
   std::uint64_t transfers = 0;
   std::string problem;
 };
 
-/// Requires: ranks, links and connections named by the graph exist. Deterministic, to the picosecond. Memory:
-/// O(connections + route links), not O(transfers).
+/// Simulates all messages of the graph. `capacities` has one rate per link. Requires that ranks, links and
+/// connections named by the graph exist. Reports problems in the result and throws nothing of its own.
+/// Deterministic to the picosecond. Memory is O(connections + route links), independent of the number of
+/// messages.
 ChunkResult simulate_chunks(const TransferGraph& graph, std::span<const ByteRate> capacities,
                             const ChunkOptions& options = {});
 

@@ -1,5 +1,10 @@
-// Every node gets a colour of 64 bits; in each round it becomes a hash of the old one and of the sum of its
-// neighbours'. When a round makes no more colours than there were, the partition is stable.
+// Colour refinement. Every node of the bipartite graph has a colour of 64 bits. In each round the colour
+// becomes a hash of the old colour and of the sum of its neighbours' colours. The sum is commutative, so the
+// order of the neighbours does not matter. When a round makes no more colours than there were, the partition
+// is stable.
+//
+// A colour only ever splits into more colours. Hash collisions could hide a split, so Check compares the
+// classes of all neighbours of all members at the end.
 #include "sim/engine/equitable_classes.hpp"
 
 #include <algorithm>
@@ -9,9 +14,10 @@ namespace foretrain {
 
 namespace {
 
+/// Rounds after which the search is given up.
 constexpr int kMostRounds = 32;
 
-/// The finalizer of SplitMix64 (Steele, Lea, Flood 2014).
+/// Returns a well-mixed hash of 64 bits: the finalizer of SplitMix64 (Steele, Lea, Flood 2014).
 std::uint64_t mix(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
@@ -19,8 +25,8 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// Numbers colours in the order in which they first come; returns how many there are. Open addressing, at
-/// most half full.
+/// Numbers colours in the order in which they first occur, and returns how many there are. It uses a hash
+/// table with open addressing that is at most half full.
 std::uint32_t number(const std::vector<std::uint64_t>& colours, std::vector<std::uint32_t>& numbers) {
   const std::size_t mask = std::bit_ceil(2 * colours.size() + 1) - 1;
   constexpr std::uint32_t kFree = ~0u;
@@ -40,11 +46,13 @@ std::uint32_t number(const std::vector<std::uint64_t>& colours, std::vector<std:
   return count;
 }
 
+/// The refinement of one graph: colours of flows and links, recoloured until their number stays the same.
 class Refinement {
  public:
   explicit Refinement(const Incidence& incidence)
       : in_(incidence), flow_(incidence.flow_kind), link_(incidence.link_kind) {}
 
+  /// Returns the stable partition, or nothing when kMostRounds rounds do not reach it.
   std::optional<EquitableClasses> run() {
     std::uint32_t before = count();
     for (int round = 0; round < kMostRounds; ++round) {
@@ -57,12 +65,14 @@ class Refinement {
   }
 
  private:
+  /// Numbers the present colours as classes_ and returns the number of classes.
   std::uint32_t count() {
     classes_.flows = number(flow_, classes_.of_flow);
     classes_.links = number(link_, classes_.of_link);
     return classes_.flows + classes_.links;
   }
 
+  /// Runs one round: links take the sum over their flows, then flows take the sum over their new links.
   void recolour() {
     sums_.assign(link_.size(), 0);
     for (std::size_t f = 0; f < flow_.size(); ++f) {
@@ -82,11 +92,14 @@ class Refinement {
   EquitableClasses classes_;
 };
 
-/// Rows of neighbours' classes, sorted; the first member of a class sets what the others must have.
+/// Verifies that all members of a class have the same kind and the same multiset of neighbours' classes. The
+/// first member of a class sets what the others must have.
 class Check {
  public:
   explicit Check(std::uint32_t classes) : rows_(classes), kinds_(classes), seen_(classes) {}
 
+  /// Returns whether the member agrees with the first one of its class. Sorts `row`, the classes of its
+  /// neighbours.
   bool holds(std::uint32_t its_class, std::uint64_t kind, std::vector<std::uint32_t>& row) {
     std::ranges::sort(row);
     if (seen_[its_class]) return kinds_[its_class] == kind && rows_[its_class] == row;
@@ -102,6 +115,7 @@ class Check {
   std::vector<bool> seen_;
 };
 
+/// Returns whether all flows of each class cross the same classes of links.
 bool flows_are_alike(const Incidence& in, const EquitableClasses& classes) {
   Check check(classes.flows);
   std::vector<std::uint32_t> row;
@@ -113,7 +127,9 @@ bool flows_are_alike(const Incidence& in, const EquitableClasses& classes) {
   return true;
 }
 
+/// Returns whether all links of each class carry the same classes of flows.
 bool links_are_alike(const Incidence& in, const EquitableClasses& classes) {
+  // Inverts the routes: users[first[l] .. first[l + 1]) are the classes of the flows that cross link l.
   std::vector<std::uint32_t> first(in.link_kind.size() + 1), users(in.links.size());
   for (const std::uint32_t link : in.links) ++first[link + 1];
   for (std::size_t l = 1; l < first.size(); ++l) first[l] += first[l - 1];

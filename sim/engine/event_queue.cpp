@@ -1,7 +1,6 @@
-// A 4-ary heap is shallower than a binary one, and its four children share a cache line or two.
-//
-// Push and pop cost O(log4 n). The order is total (time, then rank), so the heap's shape never shows in
-// results.
+// A heap with four children per node. It is shallower than a binary heap, and the four children share a cache
+// line or two. Push and pop cost O(log4 n). The order of events is total (time, then rank), so the shape of
+// the heap never shows in results.
 #include "sim/engine/event_queue.hpp"
 
 #include <algorithm>
@@ -15,6 +14,7 @@ constexpr std::size_t kArity = 4;
 
 }  // namespace
 
+/// Sifts up: moves parents down until the event fits.
 void EventQueue::to_heap(const Event& event) {
   std::size_t hole = heap_.size();
   heap_.push_back(event);
@@ -27,11 +27,13 @@ void EventQueue::to_heap(const Event& event) {
   heap_[hole] = event;
 }
 
+/// Takes the root, then sifts the last event down from the root's place.
 Event EventQueue::from_heap() {
   assert(!heap_.empty());
   const Event first = heap_.front();
   const Event moved = heap_.back();
   heap_.pop_back();
+  // The hole moves down along the smallest children until the last event fits into it.
   std::size_t hole = 0;
   while (true) {
     const std::size_t children = hole * kArity + 1;

@@ -37,43 +37,59 @@ namespace foretrain {
 
 namespace {
 
-/// Of traffic, so that it still fits an integer.
+/// Largest number of bytes of one flow, so that it still fits an integer of 64 bits.
 constexpr double kMostBytes = 4e18;
-/// End of a task that has not been timed.
+/// End of a task that is not timed yet.
 constexpr Time kOpen{-1};
 
+/// Returns the error for a flow that can never end.
 InputError endless_transfer() {
   return InputError("a transfer takes more than 46 days, or never ends",
                     "a link is too slow for what crosses it: check bandwidths and the sizes of messages");
 }
 
+/// The kinds of event. `end`: the task ends. `transfer`: its duration is over, its flows start. `ready`: it
+/// is released and asks for its pool. At one moment events come in this order.
 enum class EventKind : std::uint64_t { end, transfer, ready };
 
+/// Packs the kind above the task id into the rank, so that ties are broken by kind and then by task.
 Event event_of(EventKind kind, Time time, TaskId task) {
   return {time, (static_cast<std::uint64_t>(kind) << 40) | task, task};
 }
 EventKind kind_of(const Event& event) { return static_cast<EventKind>(event.rank >> 40); }
 
+/// Runs one graph once. The event loop is run(); the states of a task follow one another through
+/// try_to_start, release, request, start, (begin_transfer,) finish.
 class Executor {
  public:
   Executor(const TaskGraph& graph, Network& network, FoldedPatterns patterns);
   Timeline run();
 
  private:
-  /// What a task is waiting for: one dependency at a time, of which it is one of a list of waiters.
+  /// The waiting state of a task. It waits for one dependency at a time and is an entry in that task's list
+  /// of waiters.
   struct Waiting {
-    std::uint32_t passed = 0;  ///< dependencies that have ended, the first ones
+    /// Number of leading dependencies that have ended.
+    std::uint32_t passed = 0;
+    /// `first_waiter` heads the list of tasks that wait for this one; `next_waiter` links this task into such
+    /// a list.
     TaskId first_waiter = kNone, next_waiter = kNone;
+    /// Flows of the task that are still under way.
     std::uint32_t flows = 0;
   };
+  /// A pool: its free units, and the tasks that wait for one, first come, first served.
   struct WaitQueue {
     std::uint32_t free = 0;
     std::deque<TaskId> waiting;
   };
 
+  /// Returns whether the task's end depends on others: on a pool, on links or on kernels and collectives of
+  /// its device.
   bool competes(const Task& task) const;
-  /// A collective, or a kernel of another stream; itself it is not stretched.
+  /// Returns whether the task slows other kernels of its device: a collective, or a kernel with a share. It
+  /// is not stretched itself.
   static bool takes_share(const Task& task) { return task.device != kNone && task.device_share > 0; }
+  /// Returns whether the task is a kernel that others may slow down.
   bool is_shared_kernel(const Task& task) const {
     return task.kind == TaskKind::kernel && task.device != kNone && is_shared_[task.device] &&
            !takes_share(task);
@@ -100,14 +116,20 @@ class Executor {
   Timeline timeline_;
   std::vector<Waiting> waiting_;
   std::vector<SharedDevice> devices_;
-  std::vector<char> is_shared_;  ///< devices some task takes a share of
+  /// Per device: some task of the graph takes a share of it.
+  std::vector<char> is_shared_;
   std::vector<WaitQueue> wait_queues_;
   EventQueue event_queue_;
-  std::vector<TaskId> newly_ended_;  ///< ended, waiters not told yet
+  /// Tasks that have ended and whose waiters are not notified yet.
+  std::vector<TaskId> newly_ended_;
+  /// The task of each flow id in use.
   std::vector<TaskId> task_of_flow_;
+  /// Flow ids to use again, and a buffer for the ids that ended at one moment.
   std::vector<FlowId> idle_flows_, ended_flows_;
+  /// Cached value of Network::next_end(), valid while flows_changed_ is false.
   Time flows_end_{};
   bool flows_changed_ = true;
+  /// Number of tasks that are timed to their end.
   std::size_t done_ = 0;
 };
 
@@ -131,8 +153,9 @@ bool Executor::competes(const Task& task) const {
   return is_shared_kernel(task) || takes_share(task);
 }
 
-/// Goes on where it had to stop: at the first dependency that had not ended. The one that passes last
-/// releases the task, of several the first. Requires that the task before it on its queue has ended.
+/// Looks at the task's dependencies from the first one that had not ended at the last attempt. If one has not
+/// ended, the task joins its waiters. Otherwise the task is released by the dependency that passed last; of
+/// several, by the first. Requires that the task before it on its queue has ended.
 void Executor::try_to_start(TaskId task) {
   Span& span = timeline_.spans[task];
   Waiting& waiting = waiting_[task];
@@ -152,7 +175,8 @@ void Executor::try_to_start(TaskId task) {
   release(task);
 }
 
-/// All dependencies have ended; spans[task].start is the moment of release.
+/// Handles a task whose dependencies have all ended; spans[task].start is the moment of release. A task that
+/// competes becomes an event. The end of any other task is known at once.
 void Executor::release(TaskId task) {
   Span& span = timeline_.spans[task];
   if (competes(tasks_[task])) return event_queue_.push(event_of(EventKind::ready, span.start, task));
@@ -161,7 +185,8 @@ void Executor::release(TaskId task) {
   newly_ended_.push_back(task);
 }
 
-/// Tells who waits for ended tasks, which may end others at once.
+/// Notifies the tasks that wait for ended tasks. These may end at once too, so the stack is worked off until
+/// it is empty. The depth of the graph costs no recursion.
 void Executor::propagate_ends() {
   while (!newly_ended_.empty()) {
     const TaskId ended = newly_ended_.back();
@@ -172,6 +197,7 @@ void Executor::propagate_ends() {
   }
 }
 
+/// Takes a unit of the task's pool and starts the task, or puts it into the pool's wait queue.
 void Executor::request(TaskId task, Time now) {
   const PoolId pool = tasks_[task].pool;
   if (pool == kNone) return start(task, now);
@@ -180,6 +206,7 @@ void Executor::request(TaskId task, Time now) {
   start(task, now);
 }
 
+/// Starts a task that holds its pool unit. Its duration comes first, its traffic after that.
 void Executor::start(TaskId id, Time now) {
   const Task& task = tasks_[id];
   timeline_.spans[id].start = now;
@@ -189,7 +216,8 @@ void Executor::start(TaskId id, Time now) {
   event_queue_.push(event_of(next, later(now, task.duration), id));
 }
 
-/// A kernel that ends before anything else happens needs no event.
+/// Starts a kernel that others may slow down. If it ends before anything else happens, it needs no event and
+/// ends at once.
 void Executor::start_kernel(TaskId id, Time now) {
   const Task& task = tasks_[id];
   SharedDevice& device = devices_[task.device];
@@ -198,17 +226,19 @@ void Executor::start_kernel(TaskId id, Time now) {
   event_queue_.push(event_of(EventKind::end, device.begin(id, task.duration, now), id));
 }
 
+/// Returns whether nothing else is due up to and including `moment`.
 bool Executor::is_next(Time moment) {
   return (event_queue_.empty() || event_queue_.top().time > moment) && next_end_of_flows() > moment;
 }
 
+/// Returns when the next flow ends; asks the network only after flows have changed.
 Time Executor::next_end_of_flows() {
   if (flows_changed_) flows_end_ = network_.next_end(), flows_changed_ = false;
   return flows_end_;
 }
 
-/// A task that takes a share of its device starts or ends: kernels in progress get new ends, their old end
-/// events become stale.
+/// Adds `share` to the device when a task that takes a share starts, or removes it when it ends (negative).
+/// Kernels in progress get new end events; their old ones are outdated.
 void Executor::share_device(const Task& task, double share, Time now) {
   if (!takes_share(task)) return;
   SharedDevice& device = devices_[task.device];
@@ -217,6 +247,8 @@ void Executor::share_device(const Task& task, double share, Time now) {
     event_queue_.push(event_of(EventKind::end, kernel.end, kernel.task));
 }
 
+/// Starts the flows of the task's pattern. Flow ids are used again, so that their number is that of
+/// concurrent flows. A task without bytes to send ends at once.
 void Executor::begin_transfer(TaskId id, Time now) {
   const Task& task = tasks_[id];
   for (const FoldedPatterns::Flow& flow : patterns_.flows(task.pattern)) {
@@ -238,6 +270,7 @@ void Executor::begin_transfer(TaskId id, Time now) {
   if (waiting_[id].flows == 0) finish(id, now);
 }
 
+/// Ends the task: gives back its share of the device and its pool unit, then notifies its waiters.
 void Executor::finish(TaskId id, Time now) {
   const Task& task = tasks_[id];
   timeline_.spans[id].end = now;
@@ -248,6 +281,8 @@ void Executor::finish(TaskId id, Time now) {
   propagate_ends();
 }
 
+/// Gives the unit to the first task that waits, which starts now and was released by `task`; else frees the
+/// unit.
 void Executor::give_back(PoolId pool, TaskId task, Time now) {
   WaitQueue& line = wait_queues_[pool];
   if (line.waiting.empty()) {
@@ -261,7 +296,7 @@ void Executor::give_back(PoolId pool, TaskId task, Time now) {
   start(next, now);
 }
 
-/// A kernel's end event counts only if it is the kernel's latest.
+/// Handles a due event. The end event of a kernel counts only if it is the kernel's latest.
 void Executor::handle(const Event& event) {
   const TaskId id = event.payload;
   if (kind_of(event) == EventKind::ready) return request(id, event.time);
@@ -274,6 +309,7 @@ void Executor::handle(const Event& event) {
   finish(id, event.time);
 }
 
+/// Moves the network to `now` and ends the tasks whose last flow has ended.
 void Executor::end_flows(Time now) {
   ended_flows_.clear();
   flows_changed_ = true;
@@ -285,13 +321,18 @@ void Executor::end_flows(Time now) {
   }
 }
 
+/// The event loop. The clock moves to the earlier of the next end of a flow and the top of the event queue.
+/// At one moment ends of flows come first, then events by rank; these may add further events of the same
+/// moment.
 Timeline Executor::run() {
+  // The first task of each queue has no predecessor there; all others are started by propagate_ends().
   for (QueueId queue = 0; queue < graph_.queues().size(); ++queue) {
     if (const TaskId first = graph_.first_on(queue); first != kNone) try_to_start(first);
   }
   propagate_ends();
   while (done_ < tasks_.size()) {
     const Time flows_end = next_end_of_flows();
+    // Tasks remain, but only flows that never end could release them.
     if (event_queue_.empty() && flows_end > kHorizon) throw endless_transfer();
     const Time now = event_queue_.empty() ? flows_end : std::min(flows_end, event_queue_.top().time);
     if (flows_end == now) end_flows(now);

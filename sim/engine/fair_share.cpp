@@ -1,7 +1,11 @@
-// When messages start or end, only those that share a link with them, directly or through others, can get
-// another rate: these are solved anew, once per moment, and the others keep their ends. Links that one
-// connection has for itself are one limit of its own; a connection with no other links always runs at that
-// limit and needs no events.
+// Chunk level with links that share their rate by max-min fairness among the messages in flight.
+//
+// When messages start or end, only the messages that share a link with them, directly or through others, can
+// get another rate. find_affected() collects this connected component, and the solver runs on it alone, once
+// per moment. All other messages keep their rates and ends.
+//
+// Links that a connection has for itself act together as one limit of its rate. They enter the problem as one
+// extra link per connection. A connection with no other links always runs at that limit and needs no events.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -15,19 +19,28 @@ namespace foretrain {
 
 namespace {
 
-/// A connection's message on its way.
+/// The message of a connection that is in flight, or will start next.
 struct Message {
   double bytes_left = 0;
   double rate = 0;
-  Time since{};                                ///< bytes_left is as of then
-  Time end = Time::max();                      ///< at this rate
-  Time queued = Time::max();                   ///< the event for it, at the end or before; others are stale
-  std::uint32_t first_link = 0, end_link = 0;  ///< shared links, then perhaps the limit of the lone ones
-  bool lone = true;                            ///< no shared links
+  /// The moment to which bytes_left refers.
+  Time since{};
+  /// End at the present rate.
+  Time end = Time::max();
+  /// Time of its event in ends_, at the end or before; other events of this message are outdated.
+  Time queued = Time::max();
+  /// Its links in links_: the shared ones, then the limit of the lone ones if that matters.
+  std::uint32_t first_link = 0, end_link = 0;
+  /// The connection shares no link.
+  bool lone = true;
+  /// `under_way`: queued to start, or in flight.
   bool under_way = false;
-  bool reached = false;  ///< in the search for those affected
+  /// Visited in the present search for affected messages.
+  bool reached = false;
 };
 
+/// The messages and links of a run. Link ids below capacities.size() are real; capacities.size() + c is the
+/// limit of connection c's own links.
 class SharedLinks {
  public:
   SharedLinks(const TransferGraph& graph, std::span<const ByteRate> capacities, bool run_ahead,
@@ -50,16 +63,23 @@ class SharedLinks {
   ChunkProgress& progress_;
   std::vector<Message> messages_;
   std::vector<LinkId> links_;
-  std::vector<Time> lone_time_;                    ///< per connection: a message alone on its links
-  std::vector<std::vector<std::uint32_t>> users_;  ///< per link: connections whose message is on it
+  /// Per connection: time of a message on the links that the connection has for itself.
+  std::vector<Time> lone_time_;
+  /// Per link: connections whose message is in flight on it.
+  std::vector<std::vector<std::uint32_t>> users_;
+  /// Links that a message joined or left at this moment.
   std::vector<LinkId> changed_;
-  std::vector<std::uint8_t> is_changed_;  ///< per link; bytes, which are faster than bits
+  /// Per link, whether it is in changed_. Bytes are faster than bits here.
+  std::vector<std::uint8_t> is_changed_;
+  /// Connections whose rate may change at this moment.
   std::vector<std::uint32_t> affected_;
   MaxMinSolver solver_;
+  /// Moments at which messages start and end, by connection.
   MomentQueue starts_, ends_;
 };
 
-/// Capacities of the links, then for each connection the least of those it has for itself.
+/// Returns the capacities of the links, followed by one limit per connection: the least capacity of the links
+/// that the connection has for itself, or infinity.
 std::vector<ByteRate> with_lone_limits(const TransferGraph& graph, std::span<const ByteRate> capacities,
                                        const std::vector<bool>& shared) {
   std::vector<ByteRate> all(capacities.begin(), capacities.end());
@@ -96,7 +116,7 @@ SharedLinks::SharedLinks(const TransferGraph& graph, std::span<const ByteRate> c
       links_.push_back(link);
       least = std::min(least, limits[link]);
     }
-    // A limit above what a shared link can give never holds.
+    // A limit at or above the narrowest shared link never binds, so it is left out.
     if (message.lone || limits[limit] < least) links_.push_back(limit);
     message.end_link = static_cast<std::uint32_t>(links_.size());
     lone_time_[c] = time_on_link(graph.connections[c].bytes, limits[limit]);
@@ -108,6 +128,7 @@ std::span<const LinkId> SharedLinks::links_of(const Message& message) const {
   return std::span(links_).subspan(message.first_link, message.end_link - message.first_link);
 }
 
+/// The event loop. At one moment messages end first, then new ones start; then the rates are solved once.
 void SharedLinks::run() {
   while (!progress_.is_beyond_horizon()) {
     visit_all();
@@ -123,12 +144,14 @@ void SharedLinks::run() {
   }
 }
 
+/// Visits the connections that may have become able to send.
 void SharedLinks::visit_all() {
   for (std::uint32_t c = progress_.next_to_visit(); c != kNone && !progress_.is_beyond_horizon();
        c = progress_.next_to_visit())
     visit(c);
 }
 
+/// Times a connection ahead of the clock if it shares no link, or queues the start of its next message.
 void SharedLinks::visit(std::uint32_t connection) {
   Message& message = messages_[connection];
   if (message.under_way) return;
@@ -141,6 +164,8 @@ void SharedLinks::visit(std::uint32_t connection) {
   starts_.push({*start, connection});
 }
 
+/// Ends the messages whose end is `now`. An event whose message got slower since is queued again at its new
+/// end.
 void SharedLinks::end_messages(Time now) {
   while (!ends_.empty() && ends_.top().time == now) {
     const std::uint32_t connection = ends_.pop().index;
@@ -158,6 +183,7 @@ void SharedLinks::end_messages(Time now) {
   }
 }
 
+/// Removes the connection's message from its links, which count as changed.
 void SharedLinks::leave_links(std::uint32_t connection) {
   for (const LinkId link : links_of(messages_[connection])) {
     std::vector<std::uint32_t>& users = users_[link];
@@ -169,6 +195,7 @@ void SharedLinks::leave_links(std::uint32_t connection) {
   }
 }
 
+/// Puts the messages that start at `now` on their links, which count as changed.
 void SharedLinks::start_messages(Time now) {
   while (!starts_.empty() && starts_.top().time == now) {
     const std::uint32_t connection = starts_.pop().index;
@@ -184,8 +211,9 @@ void SharedLinks::start_messages(Time now) {
   }
 }
 
-/// Walks from the links that changed over their messages to the links of these, and so on. Sorted, so that
-/// sums are rounded alike whatever else happens at the moment.
+/// Walks from the links that changed over their messages to the links of these, and so on: a breadth-first
+/// search of the connected component. The result is sorted, so that sums are rounded alike whatever else
+/// happens at the moment.
 void SharedLinks::find_affected() {
   affected_.clear();
   for (std::size_t i = 0; i < changed_.size(); ++i) {
@@ -205,6 +233,8 @@ void SharedLinks::find_affected() {
   std::ranges::sort(affected_);
 }
 
+/// Solves the rates of the affected messages. Only messages whose rate changes get new bytes left and a new
+/// end.
 void SharedLinks::share_anew(Time now) {
   solver_.clear();
   for (const std::uint32_t connection : affected_) solver_.add_flow(links_of(messages_[connection]));
@@ -221,7 +251,8 @@ void SharedLinks::share_anew(Time now) {
   }
 }
 
-/// A message that got slower is looked at when it would have ended, and only then queued for its new end.
+/// Queues an event for the end of the message unless an earlier one is queued. A message that got slower is
+/// examined at its old end, and only then queued for its new one. This keeps the number of events low.
 void SharedLinks::expect_end(std::uint32_t connection) {
   Message& message = messages_[connection];
   if (message.end >= message.queued) return;

@@ -1,12 +1,11 @@
-// Lone links first: they only set a limit to their flow. What is left goes to the search for classes, and the
-// classes become flows.
+// Folds flows that cannot be told apart into one flow with a multiplicity.
 //
-// Folding replaces flows that cannot be told apart by one flow with a multiplicity. It is the reason why a
-// collective on 1,000 nodes costs little more than on two. Links that one flow alone crosses are taken out
-// first: they only limit the rate of their flow. The flows and links that are left form a bipartite graph,
-// and equitable_classes.hpp divides it into the coarsest classes in which all members see the same number of
-// members of every other class (colour refinement, as in the test for isomorphism of graphs). fold.hpp has
-// the proof that max-min rates are equal within such classes.
+// Folding is the reason why a collective on 1,000 nodes costs little more than on two. Links that only one
+// flow crosses are removed first: they only limit the rate of that flow. The flows and links that are left
+// form a bipartite graph. equitable_classes.hpp divides it into the coarsest classes in which all members see
+// the same number of members of every other class (colour refinement, as in the test for isomorphism of
+// graphs). Each class of flows becomes one flow. fold.hpp has the proof that max-min rates are equal within
+// such classes.
 #include "sim/engine/fold.hpp"
 
 #include <algorithm>
@@ -21,19 +20,22 @@
 
 namespace foretrain {
 
+/// Builds FoldedPatterns from a graph. Links are renumbered densely in the order of first use.
 class PatternFolder {
  public:
   PatternFolder(const TaskGraph& graph, const std::function<ByteRate(LinkId)>& capacity_of,
                 FoldedPatterns& out);
+  /// Enters every flow on its own, without folding.
   void copy();
-  /// False: the flows cannot be told to be alike.
+  /// Enters one flow per class. Returns false, and enters nothing, when no partition is found.
   bool fold();
-  /// By the numbers in the routes.
+  /// LinkIds by the numbers that routes use.
   const std::vector<LinkId>& links() const { return numbers_.links(); }
   std::vector<ByteRate>& capacities() { return capacities_; }
 
  private:
-  /// A flow that is on its way; links by their numbers.
+  /// A flow of a pattern in use with a positive weight. Its links, by number, are routes_[first_link ..
+  /// end_link).
   struct Member {
     PatternId pattern;
     double weight;
@@ -42,7 +44,7 @@ class PatternFolder {
   std::span<const std::uint32_t> route(const Member& member) const {
     return std::span(routes_).subspan(member.first_link, member.end_link - member.first_link);
   }
-  /// How many flows of a class cross a link.
+  /// The classes of flows that cross a link, each with the number of its flows; ascending by class.
   using Row = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
   void find_lone_links();
@@ -55,21 +57,27 @@ class PatternFolder {
 
   static constexpr LinkId kNoLink = kNone;
   LinkNumbers numbers_;
-  std::vector<ByteRate> capacities_;  ///< by number, as everything below
+  /// Capacity of each link by number. All members below use these numbers too.
+  std::vector<ByteRate> capacities_;
   FoldedPatterns& out_;
   std::size_t patterns_;
   std::vector<std::uint32_t> routes_;
   std::vector<Member> members_;
-  std::vector<std::uint32_t> crossings_;  ///< per link: by all flows
-  std::vector<LinkId> lone_link_;         ///< per flow: the narrowest of those it has for itself
-  std::vector<LinkId> shared_links_;      ///< by the numbers in incidence_
+  /// Per link: how often flows cross it.
+  std::vector<std::uint32_t> crossings_;
+  /// Per flow: the narrowest link that it has for itself, or kNoLink.
+  std::vector<LinkId> lone_link_;
+  /// Links that several flows cross, in the order of their indices in incidence_.
+  std::vector<LinkId> shared_links_;
   Incidence incidence_;
+  /// Number of each distinct kind of flow: pattern, weight and own limit in bytes per second.
   std::map<std::tuple<PatternId, double, double>, std::uint64_t> kinds_;
 };
 
 PatternFolder::PatternFolder(const TaskGraph& graph, const std::function<ByteRate(LinkId)>& capacity_of,
                              FoldedPatterns& out)
     : out_(out), patterns_(graph.pattern_count()) {
+  // Patterns that no task uses, and flows without bytes, are not simulated at all.
   std::vector<bool> used(patterns_);
   for (const Task& task : graph.tasks()) {
     if (task.pattern != kNone) used[task.pattern] = true;
@@ -86,7 +94,7 @@ PatternFolder::PatternFolder(const TaskGraph& graph, const std::function<ByteRat
   for (const LinkId link : numbers_.links()) capacities_.push_back(capacity_of(link));
 }
 
-/// Flows come by ascending pattern.
+/// Appends a flow of the pattern to the result. Requires that flows come in ascending order of patterns.
 void PatternFolder::add(PatternId pattern, const FoldedPatterns::Flow& flow,
                         std::span<const LinkShare> route) {
   out_.first_flow_.resize(pattern + 1, static_cast<std::uint32_t>(out_.flows_.size()));
@@ -96,6 +104,7 @@ void PatternFolder::add(PatternId pattern, const FoldedPatterns::Flow& flow,
   out_.flows_.back().end_share = static_cast<std::uint32_t>(out_.shares_.size());
 }
 
+/// Completes first_flow_ for patterns without flows at the end.
 void PatternFolder::close() {
   out_.first_flow_.resize(patterns_ + 1, static_cast<std::uint32_t>(out_.flows_.size()));
 }
@@ -110,6 +119,7 @@ void PatternFolder::copy() {
   close();
 }
 
+/// Finds the links that one flow alone crosses, and the narrowest of them for each flow.
 void PatternFolder::find_lone_links() {
   crossings_.assign(capacities_.size(), 0);
   for (const Member& member : members_) {
@@ -124,6 +134,8 @@ void PatternFolder::find_lone_links() {
   }
 }
 
+/// Returns the number of the flow's kind. Flows with different limits of their own links are of different
+/// kinds.
 std::uint64_t PatternFolder::kind_of(std::size_t f) {
   const LinkId lone = lone_link_[f];
   const double limit =
@@ -131,6 +143,7 @@ std::uint64_t PatternFolder::kind_of(std::size_t f) {
   return kinds_.try_emplace({members_[f].pattern, members_[f].weight, limit}, kinds_.size()).first->second;
 }
 
+/// Builds the bipartite graph of flows and of the links that several flows cross.
 void PatternFolder::build_incidence() {
   std::vector<std::uint32_t> number_of(capacities_.size(), kNone);
   for (std::size_t f = 0; f < members_.size(); ++f) {
@@ -148,14 +161,15 @@ void PatternFolder::build_incidence() {
   }
 }
 
-/// What the first link of each class carries.
+/// Returns for each class of links what its first link carries. All links of a class carry the same.
 std::vector<PatternFolder::Row> PatternFolder::rows_of_links(const EquitableClasses& classes) const {
   std::vector<std::uint32_t> first(classes.links, kNone);
   for (std::uint32_t link = 0; link < shared_links_.size(); ++link) {
     std::uint32_t& its_first = first[classes.of_link[link]];
     its_first = std::min(its_first, link);
   }
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> crossings;  // class of link, class of flow
+  // Pairs of a class of links and a class of flows, one for each crossing.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> crossings;
   for (std::size_t f = 0; f < members_.size(); ++f) {
     for (const std::uint32_t link : incidence_.route(f)) {
       if (first[classes.of_link[link]] == link)
@@ -172,10 +186,12 @@ std::vector<PatternFolder::Row> PatternFolder::rows_of_links(const EquitableClas
   return rows;
 }
 
-/// One link for each distinct row: the narrowest.
+/// Returns the route of each class of flows. Of the classes of links with equal rows only the narrowest is
+/// kept.
 std::vector<std::vector<LinkShare>> PatternFolder::routes_of_classes(const EquitableClasses& classes) const {
   const std::vector<Row> rows = rows_of_links(classes);
   std::vector<LinkId> link_of(classes.links, kNoLink);
+  // Runs backward, so that the first link of each class remains.
   for (std::size_t link = shared_links_.size(); link > 0; --link)
     link_of[classes.of_link[link - 1]] = shared_links_[link - 1];
   std::map<Row, LinkId> narrowest;
@@ -200,6 +216,7 @@ bool PatternFolder::fold() {
   std::vector<std::uint32_t> members(classes->flows);
   for (const std::uint32_t its_class : classes->of_flow) ++members[its_class];
   std::uint32_t next = 0;
+  // Classes are numbered by their first members, so the next class begins where its number first occurs.
   for (std::size_t f = 0; f < members_.size(); ++f) {
     if (classes->of_flow[f] != next) continue;
     std::vector<LinkShare>& route = routes[next];

@@ -1,4 +1,4 @@
-// Where the clock stops, far from overflow.
+// The latest moment of the clock, far from the overflow of its integer.
 #pragma once
 
 #include <algorithm>
@@ -7,10 +7,11 @@
 
 namespace foretrain {
 
-/// Where the clock stops (46 days): what would end later ends here.
+/// The latest moment in ps, about 46 days. What would end later ends here.
 inline constexpr Time kHorizon{4'000'000'000'000'000'000};
 
-/// Both at most kHorizon, and so is the result: time never runs backward.
+/// Returns time + by, at most kHorizon. Requires that `time` is at most kHorizon and neither is negative; so
+/// time never runs backward and never overflows.
 inline Time later(Time time, Time by) { return std::min(time + std::min(by, kHorizon), kHorizon); }
 
 }  // namespace foretrain

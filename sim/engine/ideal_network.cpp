@@ -1,6 +1,6 @@
-// Network without contention: a flow's end is known when it starts.
+// A network without contention: the end of a flow is known when it starts.
 //
-// It serves as a lower bound and in tests: with it, a simulation differs from the closed form only by the
+// It serves as a lower bound and in tests. With it, a simulation differs from the closed form only by the
 // graph.
 #include <algorithm>
 #include <limits>
@@ -11,6 +11,7 @@ namespace foretrain {
 
 namespace {
 
+/// A model in which each flow runs at the smallest capacity of its route, whatever else is active.
 class IdealNetwork final : public Network {
  public:
   explicit IdealNetwork(std::vector<ByteRate> capacities) : capacities_(std::move(capacities)) {}
@@ -38,6 +39,7 @@ class IdealNetwork final : public Network {
   std::span<const ByteRate> capacities() const override { return capacities_; }
 
  private:
+  /// A flow in progress; ordered by end, then by id.
   struct Active {
     Time end;
     FlowId id;

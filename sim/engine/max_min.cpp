@@ -1,18 +1,17 @@
-// Progressive filling, many links a round. A link's share can only grow while other links fill, so a link
-// whose share none of its flows undercuts elsewhere will fill at exactly this share, whatever happens first:
-// its flows are fixed at once, and what they take leaves the other links they cross. The link with the least
-// share of all is always such a one, so every round gets further. Links are renumbered densely, so idle links
-// of a large cluster cost nothing.
+// Progressive filling with many links in one round.
 //
-// The textbook version of progressive filling fixes the flows of one link in each round, the link with the
-// smallest share. This version fixes the flows of every link that is a local minimum: a link whose share is
+// The textbook version of progressive filling fixes the flows of one link in each round: the link with the
+// smallest share. This version fixes the flows of every link that is a local minimum, that is, whose share is
 // the smallest on the whole route of each of its flows. Such a link fills at exactly this share whatever
-// happens elsewhere, because the shares of other links can only grow. The result is the same as that of the
-// textbook version; a test holds it against a solver of twenty lines.
+// happens elsewhere, because the shares of other links can only grow. The link with the smallest share of all
+// is always a local minimum, so every round makes progress. The result is the same as that of the textbook
+// version; a test compares it with a simple solver.
 //
 // Invariant of a round: for each link, `remaining` is its capacity minus the rates of its fixed flows, and
 // `open_shares` counts the shares of flows that are not fixed. Rates are only compared with a relative
 // tolerance, because subtraction leaves rounding errors of about 1e-16 of a capacity.
+//
+// Links get dense slots in the order of use, so the idle links of a large cluster cost nothing.
 #include "sim/engine/max_min.hpp"
 
 #include <algorithm>
@@ -23,7 +22,8 @@ namespace foretrain {
 
 namespace {
 
-/// Shares that differ by less than this fraction count as equal; far below what a bandwidth is known to.
+/// Shares that differ by less than this fraction count as equal. It is far below the precision of any
+/// bandwidth.
 constexpr double kSameShare = 1e-12;
 constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
@@ -67,6 +67,7 @@ void MaxMinSolver::add_flow(std::span<const LinkShare> route) {
   first_.push_back(static_cast<std::uint32_t>(hops_.size()));
 }
 
+/// Adds a hop to the flow that is being built, and a slot for a link that is not in use yet.
 void MaxMinSolver::add_hop(std::uint32_t link, std::uint32_t shares) {
   std::uint32_t& slot = slot_of_[link];
   if (slot == kNoSlot) {
@@ -81,6 +82,7 @@ std::span<const MaxMinSolver::Hop> MaxMinSolver::route(std::uint32_t flow) const
   return std::span(hops_).subspan(first_[flow], first_[flow + 1] - first_[flow]);
 }
 
+/// Computes the equal share that each link could give to its open flows.
 void MaxMinSolver::find_shares() {
   for (Slot& slot : slots_) {
     slot.share = slot.open_shares == 0 ? kUnlimited : slot.remaining / slot.open_shares;
@@ -88,7 +90,8 @@ void MaxMinSolver::find_shares() {
   }
 }
 
-/// Each open flow's least share, and each link's least of these. Flows that nothing limits are done.
+/// Finds the least share on the route of each open flow, and for each link the least of these. A flow that
+/// nothing limits gets infinity and leaves the open set.
 void MaxMinSolver::find_lowest() {
   for (const std::uint32_t flow : open_) {
     double least = kUnlimited;
@@ -99,7 +102,8 @@ void MaxMinSolver::find_lowest() {
   std::erase_if(open_, [this](std::uint32_t flow) { return rates_[flow] == kUnlimited; });
 }
 
-/// The shares stay as they were at the start of the round, so the order of the flows does not matter.
+/// Fixes the flows that cross a local minimum, and subtracts their rates from all links of their routes. The
+/// shares stay as they were at the start of the round, so the order of the flows does not matter.
 void MaxMinSolver::fix_flows_of_full_links() {
   const auto is_full = [this](const Hop& hop) {
     return slots_[hop.slot].lowest >= slots_[hop.slot].share * (1 - kSameShare);

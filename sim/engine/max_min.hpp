@@ -11,45 +11,56 @@
 
 namespace foretrain {
 
-/// Flows over links, as rows of link indices. A route may name a link more than once: it then takes that many
-/// shares of it.
+/// A problem of max-min sharing: flows over links, as rows of link indices. A route may name a link more than
+/// once; it then takes that many shares of it.
 struct MaxMinProblem {
+  /// Capacity of each link.
   std::vector<ByteRate> capacities;
-  std::vector<std::uint32_t> first_link{0};  ///< flow f uses links[first_link[f] .. first_link[f + 1])
+  /// Flow f uses links[first_link[f] .. first_link[f + 1]).
+  std::vector<std::uint32_t> first_link{0};
   std::vector<std::uint32_t> links;
   void add_flow(std::span<const std::uint32_t> route);
   std::size_t flow_count() const { return first_link.size() - 1; }
 };
 
-/// The result of progressive filling (Bertsekas & Gallager, Data Networks §6.5.2): all rates rise together;
-/// when a link is full its flows are fixed. Flows with an empty route get infinity. Cost O(rounds x (links in
-/// use + routes)), with a round for each link on the longest chain of links that wait for one another to
-/// fill: few on real machines.
+/// Returns the rate of each flow by progressive filling (Bertsekas & Gallager, Data Networks §6.5.2): all
+/// rates rise together, and when a link is full its flows are fixed. A flow with an empty route gets
+/// infinity.
+///
+/// Cost: O(rounds × (links in use + routes)). The number of rounds is the length of the longest chain of
+/// links that wait for one another to fill, which is small on real machines.
 std::vector<ByteRate> max_min_rates(const MaxMinProblem& problem);
 
-/// The same, for many problems over one set of links: reuses its memory. Order of calls: clear, add_flow…,
-/// solve.
+/// The same for many problems over one set of links; it keeps its memory. Order of calls: clear, add_flow for
+/// each flow, solve. Not thread-safe.
 class MaxMinSolver {
  public:
   explicit MaxMinSolver(std::vector<ByteRate> capacities);
+  /// Removes all flows. Costs only the links that were in use.
   void clear();
+  /// Adds a flow that takes one share for each mention of a link. Requires link < capacities().size().
   void add_flow(std::span<const std::uint32_t> route);
   void add_flow(std::span<const LinkShare> route);
-  /// Bytes per second of each flow, in the order added; valid until the next call.
+  /// Returns bytes per second of each flow in the order added. The reference is valid until the next call.
   const std::vector<double>& solve();
   std::span<const ByteRate> capacities() const { return capacities_; }
 
  private:
+  /// Marks a link that no flow uses.
   static constexpr std::uint32_t kNoSlot = ~0u;
-  /// A link in use.
+  /// A link in use. It exists from the first flow that names it until clear().
   struct Slot {
     std::uint32_t link;
-    std::uint32_t open_shares;  ///< of flows not fixed yet
-    double remaining;           ///< what these may divide among them
-    double share;               ///< what each of these would get; infinity when there are none
-    double lowest;              ///< the least that any of these gets on its whole route
+    /// Shares of flows that are not fixed yet.
+    std::uint32_t open_shares;
+    /// Bytes per second that these may divide among them.
+    double remaining;
+    /// Bytes per second for each of these shares; infinity when there are none.
+    double share;
+    /// The least share that any of its flows has on its whole route.
+    double lowest;
   };
-  /// `shares` of a slot.
+  /// A link of a route: its slot, and the number of shares taken.
   struct Hop {
     std::uint32_t slot, shares;
   };
@@ -60,11 +71,14 @@ class MaxMinSolver {
   void fix_flows_of_full_links();
 
   std::vector<ByteRate> capacities_;
-  std::vector<std::uint32_t> slot_of_;  ///< per link
+  /// Per link: its slot, or kNoSlot.
+  std::vector<std::uint32_t> slot_of_;
   std::vector<Slot> slots_;
+  /// The hops of flow f are hops_[first_[f] .. first_[f + 1]).
   std::vector<std::uint32_t> first_{0};
   std::vector<Hop> hops_;
-  std::vector<std::uint32_t> open_;  ///< flows not fixed yet
+  /// Flows that are not fixed yet.
+  std::vector<std::uint32_t> open_;
   std::vector<double> rates_;
 };
 

@@ -1,11 +1,10 @@
-// Fluid network: between two events every flow runs at its max-min rate. When flows start or end, the bytes
-// left are brought up to date, the rates solved anew (once per moment, however many flows change), and each
-// flow's end predicted, rounded up to a picosecond. A flow ends when the clock reaches its predicted end,
-// never because its rest looks like zero.
+// Fluid network with max-min sharing.
 //
-// Between two changes of the set of flows all rates are constant, so the bytes left fall linearly and the
-// next end is a minimum over flows. A change costs one solve; several flows that start or end at one moment
-// are solved once.
+// Between two changes of the set of flows all rates are constant, so the bytes left fall linearly, and the
+// next end is a minimum over the flows. When flows start or end, the bytes left are brought up to date, the
+// rates are solved anew, and each flow's end is predicted, rounded up to a picosecond. Several flows that
+// start or end at one moment are solved once. A flow ends when the clock reaches its predicted end, never
+// because its bytes left look like zero.
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -19,6 +18,8 @@ namespace {
 
 constexpr Time kNever = Time::max();
 
+/// Returns when `bytes_left` are sent at `rate` bytes per second, rounded up to a picosecond; kNever at a
+/// rate of 0.
 Time end_after(Time now, double bytes_left, double rate) {
   if (std::isinf(rate) || bytes_left <= 0) return now;
   if (!(rate > 0)) return kNever;
@@ -57,6 +58,7 @@ class MaxMinNetwork final : public Network {
   std::span<const ByteRate> capacities() const override { return solver_.capacities(); }
 
  private:
+  /// A flow in progress. `end` is predicted at the last solution.
   struct Active {
     FlowId id;
     std::span<const LinkShare> route;
@@ -65,6 +67,8 @@ class MaxMinNetwork final : public Network {
     Time end;
   };
 
+  /// Moves the clock to `now` and subtracts the bytes sent since. Rates must be those of this interval, so a
+  /// pending change is solved first.
   void progress_to(Time now) {
     assert(now >= now_);
     if (now == now_) return;
@@ -74,6 +78,7 @@ class MaxMinNetwork final : public Network {
     now_ = now;
   }
 
+  /// Computes the rates and ends of all flows from `now_` on.
   void solve() {
     solver_.clear();
     for (const Active& flow : flows_) solver_.add_flow(flow.route);
@@ -89,6 +94,7 @@ class MaxMinNetwork final : public Network {
 
   MaxMinSolver solver_;
   std::vector<Active> flows_;
+  /// The moment to which bytes_left of all flows refers.
   Time now_{};
   Time next_end_ = kNever;
   bool changed_ = false;

@@ -1,4 +1,5 @@
-// The event queue of the chunk level: a moment and an index in 16 bytes, in order, ties by index.
+// The event queue of the chunk level: a moment and an index in 16 bytes, in order of time, ties in order of
+// index.
 #pragma once
 
 #include <cassert>
@@ -9,8 +10,8 @@
 
 namespace foretrain {
 
-/// A time with the index of what is due then. Equal times are ordered by index, so that runs are
-/// reproducible.
+/// A time with the index of the connection that is due then. Equal times are ordered by index, so that runs
+/// are reproducible.
 struct Moment {
   Time time{};
   std::uint32_t index = 0;
@@ -20,9 +21,10 @@ struct Moment {
   friend bool operator==(const Moment&, const Moment&) = default;
 };
 
-/// A 4-ary heap: one cache line holds the four children. In the header, because its caller's loop is short
-/// and runs often. A ladder queue wins where it is all there is (tests/speed/queue_speed.cpp), but not inside
-/// the simulator, where most pushes are near.
+/// A 4-ary heap of moments; one cache line holds the four children. It is defined in the header because its
+/// callers' loops are short and run often. A ladder queue is faster in isolation
+/// (tests/speed/queue_speed.cpp), but not inside the simulator, where most pushes are near the front. Push
+/// and pop cost O(log n).
 class MomentQueue {
  public:
   bool empty() const { return heap_.empty(); }
@@ -37,6 +39,7 @@ class MomentQueue {
   std::vector<Moment> heap_;
 };
 
+/// Sifts up: moves parents down until the moment fits.
 inline void MomentQueue::push(const Moment& moment) {
   std::size_t hole = heap_.size();
   heap_.push_back(moment);
@@ -49,6 +52,7 @@ inline void MomentQueue::push(const Moment& moment) {
   heap_[hole] = moment;
 }
 
+/// Removes and returns the earliest moment. Requires that the queue is not empty.
 inline Moment MomentQueue::pop() {
   assert(!heap_.empty());
   const Moment first = heap_.front(), last = heap_.back();
@@ -57,7 +61,7 @@ inline Moment MomentQueue::pop() {
   return first;
 }
 
-/// Puts `moment` where the root was.
+/// Sifts `moment` down from the root's place.
 inline void MomentQueue::sink(const Moment& moment) {
   Moment* const heap = heap_.data();
   const std::size_t size = heap_.size();

@@ -1,4 +1,4 @@
-// Where flows go: the interface between the executor and a model of the links, and its two simple models.
+// The interface between the executor and a model of the links, and two simple models.
 #pragma once
 
 #include <cstdint>
@@ -11,27 +11,31 @@
 
 namespace foretrain {
 
+/// Number of a flow, given by the caller.
 using FlowId = std::uint32_t;
 
-/// A set of links that carries flows. Time only moves forward: calls come with non-decreasing `now`.
+/// A set of links that carries flows. Time only moves forward: calls come with non-decreasing `now`. Not
+/// thread-safe.
 class Network {
  public:
   virtual ~Network() = default;
-  /// Starts a flow of `bytes` over `route` (may be empty: ends at once). The id is the caller's and not in
-  /// use; the links of the route must stay where they are until the flow has ended.
+  /// Starts a flow of `bytes` over `route`. A flow with an empty route ends at once. The id is given by the
+  /// caller and must not be in use. The network keeps the span: the route must stay in memory until the flow
+  /// has ended.
   virtual void start(FlowId flow, std::span<const LinkShare> route, Bytes bytes, Time now) = 0;
-  /// The moment of the next end of a flow if nothing else starts; Time::max() when no flow is active.
+  /// Returns the moment of the next end of a flow if nothing else starts; Time::max() when no flow is active.
   virtual Time next_end() = 0;
-  /// Moves to `now` (not after next_end()) and appends the flows that have ended, by ascending id.
+  /// Moves the clock to `now`, which is not after next_end(). Appends the flows that have ended by then to
+  /// `ended`, in ascending order of id.
   virtual void advance(Time now, std::vector<FlowId>& ended) = 0;
-  /// By LinkId.
+  /// Capacities by LinkId.
   virtual std::span<const ByteRate> capacities() const = 0;
 };
 
-/// Fluid max-min sharing of every link (flow level). Capacities by LinkId.
+/// Makes a network that shares every link by fluid max-min fairness (flow level). Capacities are by LinkId.
 std::unique_ptr<Network> make_max_min_network(std::vector<ByteRate> capacities);
 
-/// No contention: each flow runs at the smallest capacity of its route.
+/// Makes a network without contention: each flow runs at the smallest capacity of its route.
 std::unique_ptr<Network> make_ideal_network(std::vector<ByteRate> capacities);
 
 }  // namespace foretrain

@@ -1,5 +1,5 @@
-// The walk back from a task over what released it, piece by piece: what accounts and labels of a path are
-// summed from.
+// The walk back along the critical path of a task, piece by piece. Sums by account and by label are made from
+// it.
 #pragma once
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 
 namespace foretrain {
 
-/// Calls `take(task, spent, lag)` for every task on the critical path of `last` back to the moment `from`,
-/// clipped there: the time it ran, and the time between its release and its start. The pieces sum to
-/// end_of(last) - from exactly. Requires 0 <= from <= end_of(last).
+/// Calls `take(task, spent, lag)` for each task on the critical path of `last`, back to the moment `from` and
+/// clipped there. `spent` is the time the task ran, `lag` the time between its release and its start. The
+/// pieces sum to end_of(last) - from exactly. Requires 0 <= from <= end_of(last).
 template <class Take>
 void walk_critical_path(const Timeline& timeline, TaskId last, Time from, Take take) {
   assert(from >= Time::zero() && timeline.end_of(last) >= from);
@@ -21,16 +21,18 @@ void walk_critical_path(const Timeline& timeline, TaskId last, Time from, Take t
     const Span& span = timeline.spans[task];
     const Time begin = std::max(span.start, from);
     const Time released = std::max(span.start - span.lag, from);
+    // The lag between the release and the start is charged to the task that waited.
     take(task, until - begin, begin - std::min(begin, released));
     until = released;
     task = span.released_by;
   }
+  // The path can begin after `from` if its first task started without a predecessor; `last` gets the rest.
   if (until > from && last != kNone) take(last, Time::zero(), until - from);
 }
 
-/// The same for what one queue did between two moments: its own tasks, and in each gap the critical path of
-/// the task that ends it. The pieces sum to until - from exactly. Requires 0 <= from <= until, that the
-/// queue's tasks reach `until`, and that those before `first` end by `from`.
+/// Calls `take` for all that one queue did between two moments: its own tasks and, for each gap, the critical
+/// path of the task that ends the gap. The pieces sum to until - from exactly. Requires 0 <= from <= until,
+/// that the queue's tasks reach `until`, and that those before `first` end by `from`.
 template <class Take>
 void walk_queue(const TaskGraph& graph, const Timeline& timeline, QueueId queue, Time from, Time until,
                 Take take, TaskId first = 0) {
@@ -39,6 +41,7 @@ void walk_queue(const TaskGraph& graph, const Timeline& timeline, QueueId queue,
     const Span& span = timeline.spans[task];
     if (graph.tasks()[task].queue != queue || span.end <= at) continue;
     Time lag{};
+    // A gap: the queue waited from `at` until the task was released, and then for the lag.
     if (span.start > at) {
       const Time released = std::max(span.start - span.lag, at);
       lag = span.start - released;

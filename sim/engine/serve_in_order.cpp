@@ -1,7 +1,9 @@
-// A link needs no queue: messages come to it in the order of time, so the moment it is free again says all. A
-// message that finds the links free passes them all in one event. Links that one connection has for itself
-// can never keep it waiting: they only add their length to the connection, and a connection with no other
-// links needs no events at all.
+// Chunk level with links that serve messages first come, first served.
+//
+// Events come in order of time, so messages reach each link in order, and one number per link is enough: the
+// moment from which the link is free. A message that finds the links of its route free passes them all in one
+// event. Links that a connection has for itself can never make it wait. They only add to the time of its
+// messages, and a connection with no other links needs no events at all.
 #include <algorithm>
 #include <utility>
 
@@ -12,22 +14,29 @@ namespace foretrain {
 
 namespace {
 
-/// A link of a route that other connections use too.
+/// A link on a route that other connections use too.
 struct Hop {
   LinkId link;
-  Time busy;     ///< how long the link is taken
-  Time through;  ///< until the last byte is through this link and the lone links behind it
+  /// Time for which a message occupies the link.
+  Time busy;
+  /// Time until the last byte is through this link and through the own links that follow it.
+  Time through;
 };
 
-/// A connection's way through the links, and where its message is.
+/// A connection's route through the links, and the position of its message.
 struct ConnectionRoute {
-  Time lead{};  ///< through the lone links before the first hop
+  /// Time through the own links before the first hop.
+  Time lead{};
+  /// The hops of the route are hops_[first_hop .. end_hop).
   std::uint32_t first_hop = 0, end_hop = 0;
+  /// Index of the next hop of the message in flight.
   std::uint32_t hop = 0;
   bool under_way = false;
-  Time tail{};  ///< when the last byte has passed the hops so far
+  /// Moment at which the last byte has passed the hops so far.
+  Time tail{};
 };
 
+/// The links of a run, and the connections' positions on them.
 class InOrderLinks {
  public:
   InOrderLinks(const TransferGraph& graph, std::span<const ByteRate> capacities, bool run_ahead,
@@ -42,8 +51,10 @@ class InOrderLinks {
   ChunkProgress& progress_;
   std::vector<ConnectionRoute> ways_;
   std::vector<Hop> hops_;
-  std::vector<Time> free_;   ///< per link: done with all it has taken up
-  MomentQueue event_queue_;  ///< the first byte of a connection's message is at its next hop
+  /// Per link: the moment at which it has served all messages taken up.
+  std::vector<Time> free_;
+  /// Events at which the first byte of a connection's message reaches its next hop.
+  MomentQueue event_queue_;
 };
 
 InOrderLinks::InOrderLinks(const TransferGraph& graph, std::span<const ByteRate> capacities, bool run_ahead,
@@ -56,6 +67,8 @@ InOrderLinks::InOrderLinks(const TransferGraph& graph, std::span<const ByteRate>
     if (!(graph.connections[c].bytes > 0)) continue;
     for (const LinkId link : graph.route(c)) {
       const Time busy = time_on_link(graph.connections[c].bytes, capacities[link]);
+      // An own link lengthens the hop before it, or the lead when there is none. Messages are cut through, so
+      // the longest of them counts and not their sum.
       Time& through = hops_.size() == way.first_hop ? way.lead : hops_.back().through;
       if (shared[link])
         hops_.push_back({link, busy, busy});
@@ -66,6 +79,7 @@ InOrderLinks::InOrderLinks(const TransferGraph& graph, std::span<const ByteRate>
   }
 }
 
+/// The event loop: connections that may send come first, then the earliest event.
 void InOrderLinks::run() {
   while (!progress_.is_beyond_horizon()) {
     if (const std::uint32_t connection = progress_.next_to_visit(); connection != kNone) {
@@ -79,6 +93,7 @@ void InOrderLinks::run() {
   }
 }
 
+/// Times a connection ahead of the clock if it shares no link, or queues the start of its next message.
 void InOrderLinks::visit(std::uint32_t connection) {
   ConnectionRoute& way = ways_[connection];
   if (way.under_way) return;
@@ -91,7 +106,8 @@ void InOrderLinks::visit(std::uint32_t connection) {
   event_queue_.push({*start, connection});
 }
 
-/// The first byte passes as many hops as take it up at once.
+/// Moves the first byte over as many hops as are free. A hop that is busy makes an event at the moment it
+/// becomes free; after the last hop the message is sent.
 void InOrderLinks::serve(std::uint32_t connection, Time now) {
   ConnectionRoute& way = ways_[connection];
   while (way.hop < way.end_hop) {
@@ -99,6 +115,7 @@ void InOrderLinks::serve(std::uint32_t connection, Time now) {
     const Time begin = std::max(now, free_[hop.link]);
     free_[hop.link] = begin + hop.busy;
     way.tail = std::max(way.tail, begin + hop.through);
+    // Later messages may reach the next hop before this one, so the clock must get there first.
     if (begin > now && way.hop < way.end_hop) return event_queue_.push({begin, connection});
   }
   way.under_way = false;

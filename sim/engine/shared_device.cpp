@@ -1,5 +1,6 @@
-// Each kernel keeps the work it has left; whenever the speed changes, the work done since is taken off and
-// the end reckoned anew.
+// Progress of kernels on a shared GPU. Each kernel keeps the work that it has left. When the speed changes,
+// the work done since the last change is subtracted and the end is computed anew. O(kernels in progress) for
+// a change.
 #include "sim/engine/shared_device.hpp"
 
 #include <algorithm>
@@ -9,12 +10,12 @@ namespace foretrain {
 
 namespace {
 
-/// However many share a GPU, so that every kernel ends; assumed.
+/// Lowest speed of a kernel, however many tasks share the GPU, so that every kernel ends. Assumed.
 constexpr double kLeastSpeed = 0.05;
-/// Shares given back may leave a rest of rounding; less than this is none.
+/// Sums of shares below this are rounding errors and count as 0.
 constexpr double kNoShare = 1e-9;
 
-/// The time a kernel needs for work given in picoseconds at full speed.
+/// Returns the time of `work`, in picoseconds at full speed, at the given speed.
 Time stretched(double work, double speed) {
   return Time{std::llround(std::min(work / speed, static_cast<double>(kHorizon.count())))};
 }
@@ -38,6 +39,7 @@ void SharedDevice::take(double share, Time now) {
         std::max(0.0, kernel.work_left - static_cast<double>((now - kernel.since).count()) * speed());
     kernel.since = now;
   }
+  // The loop above has used the old speed; the loop below uses the new one.
   taken_ = taken_ + share < kNoShare ? 0 : taken_ + share;
   for (Running& kernel : running_) kernel.end = later(now, stretched(kernel.work_left, speed()));
 }

@@ -1,4 +1,5 @@
-// A GPU on which kernels run beside collectives: how much slower the kernels get, and when they end.
+// A GPU on which kernels run concurrently with collectives: how much slower the kernels get, and when they
+// end.
 #pragma once
 
 #include <vector>
@@ -8,28 +9,30 @@
 
 namespace foretrain {
 
-/// Kernels run at 1 minus the sum of the shares taken, never below 0.05. Calls come with non-decreasing
-/// `now`.
+/// The kernels in progress on one device. All run at 1 minus the sum of the shares taken, never below 0.05.
+/// Calls come with non-decreasing `now`. The shares are an input (Task::device_share); this class does not
+/// know their origin.
 class SharedDevice {
  public:
   /// A kernel in progress.
   struct Running {
     TaskId task;
-    double work_left;  ///< picoseconds at full speed
+    /// Picoseconds of work left, at full speed, at the moment `since`.
+    double work_left;
     Time since;
+    /// End if no share changes before.
     Time end;
   };
 
-  /// When a kernel of `length` at full speed would end if it began now and no collective started or ended
-  /// before.
+  /// Returns when a kernel of `length` at full speed would end if it began now and no share changed before.
+  /// Changes nothing.
   Time end_of(Time length, Time now) const;
-  /// It begins; the moment it ends if no collective starts or ends before.
+  /// Adds a kernel and returns its end, which holds if no share changes before.
   Time begin(TaskId kernel, Time length, Time now);
-  /// A collective takes `share` of the device, or gives it back when negative: every kernel in progress gets
-  /// a new end.
+  /// Adds `share` to the shares taken, or removes it when negative. Every kernel in progress gets a new end.
   void take(double share, Time now);
-  /// Forgets the kernel and says true if `now` is its end by the latest reckoning; false for an end that was
-  /// moved since.
+  /// Removes the kernel and returns true if `now` is the latest end computed for it. Returns false for an end
+  /// that was moved since.
   bool ended(TaskId kernel, Time now);
   const std::vector<Running>& running() const { return running_; }
 

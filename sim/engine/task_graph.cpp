@@ -1,4 +1,4 @@
-// Building a task graph: dependencies in one array, rows by task.
+// Construction of a task graph: dependencies in one array, with rows by task.
 #include "sim/engine/task_graph.hpp"
 
 #include <algorithm>
@@ -14,10 +14,10 @@ namespace foretrain {
 
 namespace {
 
-/// A power of two, so that a mask finds the place of a hash.
+/// Smallest size of the hash table of labels: a power of two, so that a mask finds the place of a hash.
 constexpr std::size_t kFewestLabelPlaces = 512;
 
-/// Ids of tasks have 32 bits; a question that needs more is told what would make it smaller.
+/// Throws the error for a graph that is too large. The message says what would make it smaller.
 [[noreturn]] void refuse_more_tasks() {
   throw InputError(
       fmt::format("the simulated steps have more than {} tasks", TaskGraph::kMostTasks),
@@ -53,7 +53,8 @@ PatternId TaskGraph::share_pattern(std::shared_ptr<const std::vector<PatternFlow
   return static_cast<PatternId>(patterns_.size() - 1);
 }
 
-/// Where the label stands in the table, or where it would. Requires a free place.
+/// Returns the place of the label in the hash table, or the free place where it would stand. Requires a free
+/// place.
 LabelId& TaskGraph::place_of(std::size_t hash, std::string_view text) {
   std::size_t place = hash;
   while (true) {
@@ -63,6 +64,7 @@ LabelId& TaskGraph::place_of(std::size_t hash, std::string_view text) {
   }
 }
 
+/// Linear probing in a table that is at most half full: O(1) on average.
 LabelId TaskGraph::label(std::string_view text) {
   // At most half of the places are taken, so that a search soon meets a free one.
   if (label_places_.size() <= 2 * labels_.size()) {
@@ -99,6 +101,7 @@ TaskId TaskGraph::add(const Task& task, std::span<const Dependency> after) {
   TaskId& previous = last_on_[task.queue];
   (previous == kNone ? first_on_[task.queue] : next_on_queue_[previous]) = id;
   next_on_queue_.push_back(kNone);
+  // The order of a queue is a dependency like any other; it comes first in the row.
   if (previous != kNone) dependencies_.push_back({previous, Time::zero()});
   previous = id;
   for (const Dependency& dependency : after) {
@@ -111,6 +114,7 @@ TaskId TaskGraph::add(const Task& task, std::span<const Dependency> after) {
 
 namespace {
 
+/// Scales duration and traffic. Without traffic the task loses its pattern, so that no flows start.
 void scale(Task& task, double factor) {
   task.duration = seconds(to_seconds(task.duration) * factor);
   task.traffic = {static_cast<std::int64_t>(std::llround(static_cast<double>(task.traffic.count) * factor))};

@@ -1,4 +1,4 @@
-// Accounts are sums over the pieces of a walk.
+// Sums by account over the pieces of a walk.
 //
 // Every span names the task that released it, so the critical path is a walk back from the last task: its own
 // time, then the lag, then the task that released it, and so on. Each moment between the two ends of the walk
@@ -11,7 +11,7 @@ namespace foretrain {
 
 namespace {
 
-/// Adds pieces of a walk to the accounts of their tasks.
+/// Returns a function that adds a piece to the account of its task.
 auto adder_to(CriticalPath& path, const TaskGraph& graph) {
   return [&path, &graph](TaskId task, Time spent, Time lag) {
     const std::size_t account = graph.tasks()[task].account;

@@ -1,4 +1,4 @@
-// Building a transfer graph: routes and needs in one array each, rows by connection.
+// Construction of a transfer graph: routes and needs in one array each, with rows by connection.
 #include "sim/engine/transfer_graph.hpp"
 
 namespace foretrain {

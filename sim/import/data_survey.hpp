@@ -1,5 +1,6 @@
-// A data set that lies on the disk, looked over: how many samples, how large, in which format. A look and no
-// count: what it costs is bounded, links are not followed, and what may not be read is left out.
+// Looks over a data set on the disk: how many samples it has, how large they are, and in which format.
+// It is a bounded look and no count: at most a limited number of entries and files is visited, links are not
+// followed, and what cannot be read is left out.
 #pragma once
 
 #include <cstdint>
@@ -11,27 +12,36 @@
 
 namespace foretrain {
 
-/// At most so much is looked at.
+/// The limits of one survey.
 struct SurveyLimits {
-  std::size_t entries = 20'000;  ///< of folders, walked
-  std::size_t files = 200;       ///< opened for their first bytes
+  /// Entries of folders that are visited.
+  std::size_t entries = 20'000;
+  /// Files that are opened for their first bytes.
+  std::size_t files = 200;
 };
 
-/// What a look at the files of a data set shows: samples, bytes and the time to decode one.
+/// The result of a survey.
 struct DataSurvey {
+  /// Number of samples; an estimate where the walk was cut or for archives.
   std::int64_t samples = 0;
-  Bytes stored_bytes{};  ///< of a sample
-  Time decode{};         ///< on the reference core
+  /// Bytes of one sample as stored: the median.
+  Bytes stored_bytes{};
+  /// Time to decode one sample on one core of the reference CPU; an estimate by format and size.
+  Time decode{};
+  /// Standard deviation of the decode time divided by its mean.
   double decode_spread = 0;
-  std::vector<std::string> notes;  ///< what was seen and what is assumed, sentences
+  /// Sentences about what was seen and what is assumed.
+  std::vector<std::string> notes;
 };
 
-/// What the first bytes of a file say: "JPEG", "PNG", …; "other" for all else.
+/// Returns the format that the first bytes of a file show, such as "JPEG" or "PNG"; "other" for all else. 512
+/// bytes are enough.
 std::string_view format_of_bytes(std::string_view first_bytes);
 
-/// Of a folder with a file per sample (of its folder "train" where it has one) or with archives, or of one
-/// archive: a webdataset tar, HDF5, TFRecord or Parquet file. Throws InputError where there is nothing, where
-/// nothing may be read, and for a file of another kind.
+/// Surveys a folder with one file a sample (its folder "train" if it has one) or with archives, or a single
+/// archive: a webdataset tar, HDF5, TFRecord or Parquet file.
+/// Throws InputError where there is nothing, where nothing can be read, and for a file of another kind.
+/// Requires positive limits.
 DataSurvey survey_data(const std::string& path, const SurveyLimits& limits = {});
 
 }  // namespace foretrain

@@ -1,5 +1,5 @@
-// One function per kind of mistake: the request against node, partition and cluster, then the launch against
-// the request.
+// The functions check one kind of mistake each: the request against node, partition and cluster, then the
+// launch against the request, then the program against both.
 #include "sim/import/job_checks.hpp"
 
 #include <algorithm>
@@ -19,12 +19,15 @@ namespace foretrain {
 
 namespace {
 
-/// Data sheets say GB where memory modules have GiB.
+/// Data sheets write GB where memory modules have GiB, so a request may exceed the stated memory by this
+/// factor.
 constexpr double kGibPerGb = 1.0738;
-/// CPUs of Slurm may be hardware threads, two to a core, where a centre has switched them on.
+/// CPUs of Slurm may be hardware threads, two to a core, where a centre has enabled them.
 constexpr int kThreadsPerCore = 2;
+/// Limit of mistakes of each kind.
 constexpr std::size_t kMostFindings = 50;
 
+/// Runs all checks of one script and collects the mistakes.
 class JobChecker {
  public:
   JobChecker(const JobScript& script, const SourceText& source, const ClusterSpec& cluster)
@@ -49,25 +52,28 @@ class JobChecker {
   }
 
  private:
-  /// The launch line may stand in another script; only of this one is the line itself known.
+  /// Returns a mistake with its quoted line. If the launch line stands in another script, its text is not at
+  /// hand.
   Diagnostic finding(const SourceSpan& span, std::string message, std::string hint) const {
     const bool other_file = !script_.launch.file.empty() && span.line > 0 && script_.launch.started_by &&
                             span == script_.launch.started_by->span;
     if (other_file) return {script_.launch.file, span, "", std::move(message), std::move(hint)};
     return {source_.name, span, std::string(source_.line(span.line)), std::move(message), std::move(hint)};
   }
+  /// Adds a mistake for which the batch system would not take the job, or nothing can be predicted.
   void refuse(const SourceSpan& span, std::string message, std::string hint = "") {
     if (findings_.refused.size() < kMostFindings)
       findings_.refused.push_back(finding(span, std::move(message), std::move(hint)));
   }
+  /// Adds a mistake with which the job runs, but probably not as intended.
   void warn(const SourceSpan& span, std::string message, std::string hint = "") {
     if (findings_.warnings.size() < kMostFindings)
       findings_.warnings.push_back(finding(span, std::move(message), std::move(hint)));
   }
 
-  /// A text of which nothing is understood is not one in which nothing is wrong.
+  /// Refuses a text in which nothing was recognised, since that does not mean that nothing is wrong.
   void check_recognised() {
-    // A launcher that takes all GPUs of the machine says nothing of a job that asks for none.
+    // A launcher that takes all GPUs of the machine tells nothing about a job that asks for none.
     const bool takes_all = script_.launch.follows_gpus && !script_.launch.processes_per_node;
     const bool is_launched = (script_.launch.started_by || script_.launch.program) && !takes_all;
     const bool is_script = script_.system != BatchSystem::none && script_.system != BatchSystem::kubernetes;
@@ -79,6 +85,7 @@ class JobChecker {
            "accelerate launch, deepspeed, horovodrun, mpirun or python");
   }
 
+  /// Checks that GPUs, nodes and tasks are reserved, and that the cluster has such GPUs.
   void check_gpus() {
     const JobResources& have = script_.resources;
     const auto& type = script_.request.gpu_type;
@@ -94,6 +101,7 @@ class JobChecker {
         refuse(wrong.span, wrong.message, wrong.hint);
   }
 
+  /// Checks the request against the cluster's node: GPUs, nodes, cores and memory.
   void check_node() {
     const JobResources& have = script_.resources;
     const NodeSpec& node = cluster_.node;
@@ -119,8 +127,8 @@ class JobChecker {
                          cluster_.name, to_string(node.host.memory)));
   }
 
-  /// Above all hardware threads is impossible; between cores and threads it depends on the site, hence a
-  /// warning.
+  /// Checks the CPUs of a node. More than all hardware threads are impossible; a number between cores and
+  /// threads depends on the site, so it is a warning.
   void check_cores() {
     const JobResources& have = script_.resources;
     const int cores = cluster_.node.host.cores;
@@ -141,11 +149,13 @@ class JobChecker {
                              what, cluster_.name, cores));
   }
 
+  /// Checks the partition of the request.
   void check_partition() {
     const auto& asked = script_.request.partition;
     const Site& site = cluster_.site;
     if (!asked || site.partitions.empty()) return;
-    // Slurm takes the first of several partitions that has room; limits are checked for the first named.
+    // Slurm takes the first of several partitions with free nodes; limits are checked for the first one
+    // named.
     const std::vector<std::string_view> names = split_at(asked->value, ',');
     const auto own = std::find_if(site.partitions.begin(), site.partitions.end(),
                                   [&](const Partition& p) { return p.name == names[0]; });
@@ -156,11 +166,12 @@ class JobChecker {
                   fmt::format("{} has no partition {} that is known here", cluster_.name, asked->value),
                   fmt::format("known: {}", fmt::join(known, ", ")));
     }
+    // A partition for tests has limits as well, so both may be reported.
     check_limits(*own);
     if (own->for_tests) warn(asked->span, fmt::format("{} is for tests, not for production", own->name));
   }
 
-  /// What the batch system would refuse, or let wait for ever.
+  /// Checks the partition's limits, beyond which the batch system refuses the job or lets it wait for ever.
   void check_limits(const Partition& partition) {
     const JobResources& have = script_.resources;
     if (partition.most_gpus > 0 && have.gpus && have.gpus->value > partition.most_gpus)
@@ -190,7 +201,7 @@ class JobChecker {
                          slurm_time_text(static_cast<std::int64_t>(to_seconds(partition.longest)))));
   }
 
-  /// A hint: the first partition for production that gives so many; empty when none does.
+  /// Returns a hint with the first partition for production that gives that many GPUs; empty when none does.
   std::string larger_partition(int gpus) const {
     for (const Partition& partition : cluster_.site.partitions) {
       if (!partition.for_tests && (partition.most_gpus == 0 || partition.most_gpus >= gpus))
@@ -199,7 +210,7 @@ class JobChecker {
     return "";
   }
 
-  /// Tasks against nodes: more than there is room for, or not the same number on each.
+  /// Checks the tasks: more than the nodes take, or not the same number on each.
   void check_tasks() {
     const JobRequest& asked = script_.request;
     if (asked.tasks && asked.tasks_per_node && script_.resources.nodes) {
@@ -221,7 +232,7 @@ class JobChecker {
            "say one number");
   }
 
-  /// The launch against what is reserved.
+  /// Checks the launch against the resources that are reserved.
   void check_launch() {
     const JobLaunch& launch = script_.launch;
     const JobResources& have = script_.resources;
@@ -253,12 +264,13 @@ class JobChecker {
              fmt::format("one process for each GPU: {} on a node", gpus));
   }
 
-  /// Nodes on which nothing is started; a launcher that waits for them never begins. Where several lines, or
-  /// a loop, start it, each may start another node.
+  /// Checks for nodes on which nothing is started. A launcher that waits for them never begins, unless
+  /// several lines or a loop start it, which may each start another node.
   void check_started_nodes(const SourceSpan& span, std::string_view starter, int nodes) {
     const JobLaunch& launch = script_.launch;
     if (nodes < 2 || !launch.nodes || launch.nodes->value >= nodes) return;
     const int started = launch.nodes->value;
+    // A launcher that waits for more nodes than are started never begins.
     const bool waits = launch.awaited_nodes && launch.awaited_nodes->value > started;
     if (waits && (launch.repeated || launch.lines > 1)) return;
     const std::string where = fmt::format("on {} of the {} reserved nodes only",
@@ -274,7 +286,7 @@ class JobChecker {
     warn(span, fmt::format("{}{} starts {}", missing_starter(), starter, where), hint);
   }
 
-  /// Starts on several nodes that do not look for each other.
+  /// Checks for starts on several nodes that do not look for each other.
   void check_meeting(const SourceSpan& span) {
     const JobLaunch& launch = script_.launch;
     if (!launch.alone || !launch.nodes || launch.nodes->value < 2) return;
@@ -288,13 +300,13 @@ class JobChecker {
             : "");
   }
 
-  /// What starts a command on every node, in this batch system.
+  /// Returns the command that starts another one on every node in this batch system.
   std::string_view starts_on_nodes() const { return job_system(script_.system).starter; }
   std::string missing_starter() const {
     return starts_on_nodes().empty() ? "" : fmt::format("{} is missing: ", starts_on_nodes());
   }
 
-  /// PBS may put small chunks side by side on one node.
+  /// Warns that PBS may put small chunks on one node.
   void check_placement() {
     const JobResources& have = script_.resources;
     const bool may_share = script_.system == BatchSystem::pbs && !script_.request.placement && have.nodes &&
@@ -308,7 +320,7 @@ class JobChecker {
            "#PBS -l place=scatter puts each on its own");
   }
 
-  /// Several tasks are reserved, but a plain python in the script is started once.
+  /// Warns of several reserved tasks, when a plain python in the script is started once.
   void check_srun(const SourceSpan& span, std::string_view starter) {
     const JobLaunch& launch = script_.launch;
     const Field<int>& tasks = script_.resources.tasks;
@@ -326,7 +338,7 @@ class JobChecker {
                        script_.request.tasks_per_node->value, starter, span.line));
   }
 
-  /// What the program itself is told, against what is reserved.
+  /// Checks what the program is given against what is reserved.
   void check_program() {
     const JobLaunch& launch = script_.launch;
     const ProgramArgument* workers = find_argument(launch.arguments, "workers");
@@ -352,6 +364,7 @@ class JobChecker {
            "stands in a loop: one run of it is predicted, the time limit is for all");
   }
 
+  /// Checks arrays of jobs.
   void check_kind() {
     const auto& array = script_.request.array;
     if (array && array->value > 1)

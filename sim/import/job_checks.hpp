@@ -1,4 +1,4 @@
-// What is wrong with a job script, held against the cluster it is for.
+// Checks a job script against the cluster that it is for.
 #pragma once
 
 #include <string>
@@ -9,16 +9,18 @@
 
 namespace foretrain {
 
-/// `refused`: the batch system would not take the job, or there is nothing to predict. `warnings`: it runs,
-/// but hardly as meant; lines that were not understood are among them. Both point at the script's lines.
+/// The mistakes of a script, each at its line.
+/// refused: the batch system would not take the job, or there is nothing to predict. warnings: the job runs,
+/// but probably not as intended; lines that were not understood are among them. Each list holds at most 50.
 struct JobFindings {
   std::vector<Diagnostic> refused, warnings;
 };
 
-/// `cluster` without GPUs: only what needs none is checked. `source` is the text the script was read from.
+/// Returns all mistakes. `source` is the text that the script was read from. If `cluster` has no GPUs, only
+/// those checks are done that need no cluster.
 JobFindings check_job(const JobScript& script, const SourceText& source, const ClusterSpec& cluster);
 
-/// "job.sbatch:12: message (hint)", for a list below a table.
+/// Returns a mistake in one line, such as "job.sbatch:12: message (hint)".
 std::string one_line(const Diagnostic& diagnostic);
 
 }  // namespace foretrain

@@ -1,4 +1,4 @@
-// Points for what agrees, out for what contradicts.
+// A cluster gets points for what agrees with the script, and drops out for what contradicts it.
 #include "sim/import/job_cluster.hpp"
 
 #include <algorithm>
@@ -19,14 +19,17 @@ namespace foretrain {
 
 namespace {
 
+/// A cluster that drops out, and the points of each kind of agreement. A partition counts more than
+/// everything else, since its names are the site's own.
 constexpr int kOut = -1, kPartition = 8, kGpuType = 4, kConstraint = 1;
 
-/// Partitions of machines that are known, but in no catalog: Intel's GPUs are not.
+/// Partitions of machines that are known but in no catalog, because their GPUs (Intel's) are not.
 struct ForeignPartition {
   std::string_view name, machine;
 };
 constexpr std::array<ForeignPartition, 1> kForeignPartitions{{{"pvc", "Stampede3"}}};
 
+/// Returns the points for the partition. Slurm allows several with commas; one of them is enough.
 int points_for_partition(const JobScript& script, const Site& site) {
   const auto& asked = script.request.partition;
   if (!asked || site.partitions.empty()) return 0;
@@ -38,6 +41,7 @@ int points_for_partition(const JobScript& script, const Site& site) {
   return kOut;
 }
 
+/// Returns the points for the constraints, all of which must be features of the site.
 int points_for_constraints(const JobScript& script, const Site& site) {
   int points = 0;
   for (const Found<std::string>& feature : script.request.constraints) {
@@ -49,35 +53,41 @@ int points_for_constraints(const JobScript& script, const Site& site) {
   return points;
 }
 
+/// Returns the points under Slurm and similar systems.
 int points_under_slurm(const JobScript& script, const ClusterSpec& cluster) {
   const int partition = points_for_partition(script, cluster.site),
             constraints = points_for_constraints(script, cluster.site);
   const auto& type = script.request.gpu_type;
+  // A single contradiction drops a cluster, however much else agrees.
   if (partition == kOut || constraints == kOut) return kOut;
   if (type && !is_gpu_of_type(type->value, cluster.site.gpu_type)) return kOut;
   return partition + constraints + (type ? kGpuType : 0);
 }
 
+/// Returns the points under HTCondor, whose jobs choose GPUs by expressions.
 int points_under_condor(const JobScript& script, const ClusterSpec& cluster) {
   int points = 0;
   for (const Found<std::string>& expression : script.request.requirements) {
     const auto holds = satisfies(cluster.node.gpu, expression.value);
     if (holds == false) return kOut;
-    // What also asks for drivers stays open as a whole; that it does not fail is what counts.
+    // An expression that also asks for drivers stays unknown as a whole. What counts is that it does not
+    // fail.
     points += kConstraint;
   }
   return points;
 }
 
-/// Whether the nodes have what is asked of each; breaks ties only, since asking for too much is a mistake of
-/// its own.
+/// Says whether the nodes have what is requested of each. It only decides between equals, since asking for
+/// too much is a mistake that the checks report.
 bool fits_on_cluster(const JobScript& script, const ClusterSpec& cluster) {
   const JobResources& asked = script.resources;
   const bool gpus = !asked.gpus_per_node || asked.gpus_per_node->value <= cluster.node.gpus;
+  // CPUs of a request may be hardware threads, of which a core has two.
   const bool cores = !asked.cpus_per_node || asked.cpus_per_node->value <= 2 * cluster.node.host.cores;
   return gpus && cores && (!asked.nodes || asked.nodes->value <= cluster.nodes);
 }
 
+/// Returns what the script says that leads to a cluster, in words.
 std::string said_by(const JobScript& script) {
   std::vector<std::string> parts;
   const JobRequest& request = script.request;
@@ -90,6 +100,7 @@ std::string said_by(const JobScript& script) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+/// Returns the reason why no cluster fits.
 std::string why_none(const JobScript& script) {
   for (const ForeignPartition& foreign : kForeignPartitions) {
     if (script.request.partition && script.request.partition->value == foreign.name)
@@ -104,6 +115,7 @@ std::string why_none(const JobScript& script) {
 }  // namespace
 
 ClusterMatch match_cluster(const JobScript& script, const std::vector<ClusterSpec>& clusters) {
+  // `room` says that the nodes have what is requested of each.
   struct Scored {
     int points;
     bool room;
@@ -111,9 +123,11 @@ ClusterMatch match_cluster(const JobScript& script, const std::vector<ClusterSpe
   };
   std::vector<Scored> scored;
   for (const ClusterSpec& cluster : clusters) {
+    // A cluster with another batch system cannot run the script at all.
     if (cluster.site.system != script.system) continue;
     const int points = script.system == BatchSystem::htcondor ? points_under_condor(script, cluster)
                                                               : points_under_slurm(script, cluster);
+    // Agreement in nothing is no evidence, so clusters without points are left out.
     if (points > 0) scored.push_back({points, fits_on_cluster(script, cluster), cluster.name});
   }
   ClusterMatch match;
@@ -121,6 +135,7 @@ ClusterMatch match_cluster(const JobScript& script, const std::vector<ClusterSpe
   const auto better = [](const Scored& a, const Scored& b) {
     return std::pair(a.points, a.room) < std::pair(b.points, b.room);
   };
+  // The best score, and then every cluster that is not worse.
   const Scored best = *std::max_element(scored.begin(), scored.end(), better);
   for (const Scored& row : scored) {
     if (!better(row, best)) match.names.push_back(row.name);
@@ -133,13 +148,16 @@ std::vector<ClusterSpec> clusters_with_site() {
   std::vector<ClusterSpec> out;
   for (const std::string& name : names_in(CatalogKind::clusters)) {
     const auto source = open_named(CatalogKind::clusters, name);
+    // The text is searched first, because opening a cluster reads more files.
     if (source && source->text.find("[site]") != std::string::npos) out.push_back(open_cluster(name));
   }
   return out;
 }
 
 ClusterSpec choose_cluster(const JobScript& script, const std::string& name) {
+  // The user's own name goes before everything that the script says.
   if (!name.empty()) return nodes_for_job(script, open_parts(name), name);
+  // Clusters without a site have no partitions or types by which a script could name them.
   std::vector<ClusterSpec> clusters = clusters_with_site();
   const ClusterMatch match = match_cluster(script, clusters);
   if (match.names.size() == 1)

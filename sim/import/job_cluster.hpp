@@ -1,4 +1,4 @@
-// Which cluster of the catalog a job script is for.
+// Finds the cluster of the catalog that a job script is for.
 #pragma once
 
 #include <string>
@@ -9,23 +9,27 @@
 
 namespace foretrain {
 
-/// The clusters that the script's partition, type of GPU, constraints or requirements lead to, best first.
+/// The clusters that the script's partition, type of GPU, constraints or requirements lead to.
 struct ClusterMatch {
-  std::vector<std::string> names;  ///< equally good ones; one: the answer
-  std::string why;                 ///< what led there, or why nothing did
+  /// Names of the best clusters, which are equally good. A single name is the answer.
+  std::vector<std::string> names;
+  /// Words of the script that led there, or the reason why nothing did.
+  std::string why;
 };
 
-/// A cluster fits when it is of the same batch system and contradicts nothing the script says. The one that
-/// most of what is said leads to is taken: a partition counts more than a type of GPU, that more than a
-/// constraint; among equals those whose nodes have the GPUs and cores.
+/// Returns the clusters that fit best. A cluster fits if it has the same batch system and contradicts nothing
+/// that the script says.
+/// A partition counts 8 points, a type of GPU 4 and a constraint 1. Among equals, those win whose nodes have
+/// the requested GPUs and cores.
 ClusterMatch match_cluster(const JobScript& script, const std::vector<ClusterSpec>& clusters);
 
-/// Every cluster of the catalog that has a table [site]. Reads files.
+/// Returns every cluster of the catalog with a table [site]. Reads files and may throw InputError for a wrong
+/// one.
 std::vector<ClusterSpec> clusters_with_site();
 
-/// The script's cluster: `name` where the command line says one, and of a site with several kinds of node the
-/// one that the script leads to; else the match. Throws InputError that names the candidates when there are
-/// several, or none.
+/// Returns the cluster of the script: `name` if the command line gives one, else the match. Of a site with
+/// several kinds of node it is the kind that the script leads to.
+/// Throws InputError with the candidates if there are several or none.
 ClusterSpec choose_cluster(const JobScript& script, const std::string& name);
 
 }  // namespace foretrain

@@ -1,5 +1,5 @@
-// One table after the other; a value that is out of the schema's range is left out, as it would only be a
-// mistake there.
+// Writes one table after the other. A value out of the schema's range is left out, because the schema would
+// only report it as a mistake.
 #include "sim/import/job_scenario.hpp"
 
 #include <algorithm>
@@ -23,9 +23,9 @@ namespace foretrain {
 
 namespace {
 
-// foretrain::quoted: std::string would find std::quoted, where a neighbour includes it.
+// foretrain::quoted is written in full below: std::string arguments would also find std::quoted.
 
-/// Strategies as programs call them, and what they are here.
+/// Returns foretrain's name of a strategy as programs call it; empty for unknown names.
 std::string strategy_named(std::string word) {
   word = lower_case(word);
   static const std::map<std::string, std::string, std::less<>> rows{
@@ -48,16 +48,19 @@ std::string strategy_named(std::string word) {
   return found == rows.end() ? std::string() : found->second;
 }
 
-/// "line 12", or "run.sh:12" when the launch line stands in another script.
+/// Returns the place: "line 12", or "run.sh:12" when the launch line stands in another script.
 std::string place_of(const JobLaunch& launch, const SourceSpan& span) {
   return launch.file.empty() ? fmt::format("line {}", span.line)
                              : fmt::format("{}:{}", launch.file, span.line);
 }
 
+/// A value with the reason that stands as a comment behind it.
 struct Chosen {
   std::string value, why;
 };
 
+/// Returns the strategy: the user's, else the program's argument, else a settings file's, else that of the
+/// launcher.
 Chosen strategy_of(const JobScript& script) {
   const JobLaunch& launch = script.launch;
   const auto said = [&launch](const ProgramArgument& argument) {
@@ -94,13 +97,13 @@ std::string_view launcher_name(StartedBy starter) {
   }
 }
 
-/// Whether a process of the strategy drives all GPUs of its node, or of the job.
+/// Says whether a process of the strategy drives all GPUs of its node, or of the job.
 bool drives_several_gpus(const std::string& strategy) {
   const StrategyEntry* entry = find_strategy(strategy);
   return entry != nullptr && !entry->one_gpu && entry->processes != Processes::per_gpu;
 }
 
-/// Strategies that one process runs, whatever starts it.
+/// Says whether one process runs the strategy, whatever starts it.
 bool is_one_process(const std::string& strategy) {
   const StrategyEntry* entry = find_strategy(strategy);
   return entry != nullptr &&
@@ -168,8 +171,8 @@ class ScenarioWriter {
     return out;
   }
 
-  /// A part of a site is "site/kind": its kind is a key of its own, which stays where an option names the
-  /// site.
+  /// Writes the cluster. A part of a site is "site/kind"; its kind is a key of its own, which stays where an
+  /// option names the site.
   void add_cluster() {
     const std::string why =
         script_.request.partition ? fmt::format("line {}", script_.request.partition->span.line) : "";
@@ -181,7 +184,7 @@ class ScenarioWriter {
     key("partition", foretrain::quoted(options_.kind), why);
   }
 
-  /// What settings files say besides; GPUs are those that the script reserves.
+  /// Adds the software, if it is of the strategy's framework.
   void add_software() {
     const Field<std::string> software = software_for(strategy_.value, script_);
     if (!software || options_.is_recorded) return;
@@ -196,7 +199,7 @@ class ScenarioWriter {
         const std::string name = effect.key.substr(dot + 1);
         if (effect.key == "run.gpus") continue;
         if (options_.is_recorded && !effect.key.starts_with("data.")) continue;
-        // A network that the user names wins over one that arguments describe.
+        // A network that the user names goes before one that arguments describe.
         if (effect.key == "model.network" && !options_.model.empty()) continue;
         table(effect.key.substr(0, dot));
         const bool is_batch = name == "batch_per_gpu" || name == "global_batch";
@@ -216,7 +219,7 @@ class ScenarioWriter {
     return fmt::format("{}: {}", place_of(script_.launch, argument.span), argument.option);
   }
 
-  /// An argument's value as an integer of the schema's range.
+  /// Returns an argument's value as an integer in the schema's range.
   static std::optional<std::int64_t> integer(const ProgramArgument* argument, std::int64_t least,
                                              std::int64_t most) {
     const auto value = argument == nullptr ? std::nullopt : whole_number(argument->value);
@@ -246,7 +249,7 @@ class ScenarioWriter {
       key("precision", foretrain::quoted("amp_fp16"), said(*precision));
   }
 
-  /// A batch is that of a process; one process that drives all GPUs shares it out among them.
+  /// Adds the batch, which is that of a process. One process that drives all GPUs shares it out among them.
   void add_batch() {
     if (is_cut_) return;  // [parallel] says it
     const ProgramArgument* global = argument("global_batch");
@@ -277,10 +280,11 @@ class ScenarioWriter {
     if (is_shared_process()) key("per_process", "true", "one process drives all GPUs");
   }
 
-  /// Whether one process drives several GPUs: the script's numbers are of all of them.
+  /// Says whether one process drives several GPUs, so that the script's numbers are of all of them.
   bool is_shared_process() const { return drives_several_gpus(strategy_.value); }
 
-  /// CPUs of a process; 0: not known. Short: fewer than its main thread and the autograd threads can use.
+  /// CPUs of a process; 0 when unknown. They are short if the main thread and the autograd threads could use
+  /// more.
   struct Share {
     double each = 0;
     bool is_short = false;
@@ -301,7 +305,7 @@ class ScenarioWriter {
                         is_shared_process() ? "one process" : counted(sharing, "GPU"))};
   }
 
-  /// Whether some settings file says a key that begins so.
+  /// Says whether some settings file states a key that begins so.
   bool says_setting(std::string_view beginning) const {
     return std::ranges::any_of(options_.settings, [&](const TrainingSettings& settings) {
       return std::ranges::any_of(scenario_keys(settings), [&](const SettingEffect& effect) {
@@ -316,7 +320,7 @@ class ScenarioWriter {
     });
   }
 
-  /// GPUs of a node that share its cores: those that work.
+  /// Returns the GPUs of a node that share its cores, which are those that work.
   int sharing_cores() const {
     const int gpus = script_.resources.gpus_per_node->value;
     const Field<int>& processes = script_.launch.processes_per_node;

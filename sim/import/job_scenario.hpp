@@ -1,4 +1,5 @@
-// A job script as a scenario: our TOML, each line with the script's line it comes from.
+// Writes a job script as a scenario in TOML. Each key has a comment with the script's line that it comes
+// from.
 #pragma once
 
 #include <string>
@@ -10,24 +11,30 @@
 
 namespace foretrain {
 
-/// What is known besides a job script when its scenario is written: model, settings and node type.
+/// The facts besides the script that its scenario needs.
 struct JobScenarioOptions {
-  std::string model;  ///< empty: the key is left to be filled in
-  /// [data] is described elsewhere, so the job's cores count even when the script names no workers
+  /// Name of the model; if it is empty, the key is left for the user to fill in.
+  std::string model;
+  /// True if [data] is described elsewhere, so that the job's cores count even when the script names no
+  /// workers.
   bool loads_data = false;
+  /// Place that named the model, for the comment.
   std::string model_said_by = "--model";
-  std::string kind{};  ///< of the site's nodes that the script leads to; empty: they are all alike
-  std::vector<TrainingSettings> settings{};  ///< that the script names; what the script itself says wins
-  /// What is trained is a recorded program: what the script says of network, batch and strategy is in it.
+  /// Kind of node that the script leads to; empty if all nodes of the cluster are alike.
+  std::string kind{};
+  /// Settings files that the script names. What the script itself says takes precedence.
+  std::vector<TrainingSettings> settings{};
+  /// True if a recorded program is trained, which holds network, batch and strategy.
   bool is_recorded = false;
 };
 
-/// Valid TOML. Rules of docs/models/job_scripts.md: run.gpus are 1 and what is reserved; launch and strategy
-/// follow from the launch line.
+/// Returns valid TOML by the rules of docs/models/job_scripts.md: run.gpus are 1 and the reserved GPUs, and
+/// launch and strategy follow from the launch line.
+/// Values out of the schema's range are left out.
 std::string write_job_scenario(const JobScript& script, const ClusterSpec& cluster,
                                const JobScenarioOptions& options);
 
-/// Whether the program is told a strategy in which one process drives all GPUs of its node.
+/// Says whether the strategy of the program lets one process drive all GPUs of its node.
 bool drives_all_gpus(const JobScript& script);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// Which system a text is for: the catalog's rows are asked one after the other.
+// Finds out which batch system a text is for by asking the rows of the catalog in their order, and lets that
+// row read it.
 #include "sim/import/job_script.hpp"
 
 #include <algorithm>
@@ -13,6 +14,7 @@ namespace foretrain {
 
 namespace {
 
+/// A batch system by the mark of its directives.
 struct ForeignSystem {
   std::string_view mark, name;
 };
@@ -21,6 +23,7 @@ struct ForeignSystem {
 constexpr std::array<ForeignSystem, 4> kForeignSystems{
     {{"#COBALT", "Cobalt"}, {"#OAR", "OAR"}, {"#PJM", "Fujitsu TCS"}, {"#@ ", "LoadLeveler"}}};
 
+/// Calls `visit` for each line with its number, until it returns false.
 template <class Visit>
 void for_each_line(std::string_view text, Visit visit) {
   int number = 1;
@@ -31,11 +34,13 @@ void for_each_line(std::string_view text, Visit visit) {
   }
 }
 
+/// A line of a foreign batch system; `system` is nullptr when there is none.
 struct ForeignLine {
   const ForeignSystem* system = nullptr;
   int line = 0;
 };
 
+/// Returns the first directive of a system that is not read.
 ForeignLine find_foreign(std::string_view text) {
   ForeignLine found;
   for_each_line(text, [&](std::string_view line, int number) {
@@ -47,13 +52,15 @@ ForeignLine find_foreign(std::string_view text) {
   return found;
 }
 
-/// NQSV of NEC marks its directives as PBS does; options that only NQSV has identify it.
+/// Returns the first line that identifies NEC's NQSV, which marks its directives as PBS does but has options
+/// of its own.
 ForeignLine find_nqsv(std::string_view text) {
   static constexpr ForeignSystem kNqsv{"#PBS", "NQSV"};
   ForeignLine found;
   for_each_line(text, [&](std::string_view line, int number) {
     if (!line.starts_with(kNqsv.mark)) return true;
     const auto says = [&](std::string_view what) { return line.find(what) != std::string_view::npos; };
+    // Such options exist in no other system with this mark.
     const bool is_own = says(" -b ") || says("-T openmpi") || says("-T necmpi") || says("-T intmpi") ||
                         says("elapstim_req") || says("cpunum_") || says("gpunum_") || says("gpunum-lhost") ||
                         says("cpunum-lhost");
@@ -63,18 +70,22 @@ ForeignLine find_nqsv(std::string_view text) {
   return found;
 }
 
+/// Returns the first row that recognises the text; nullptr when none does.
 const JobSystem* find_system(std::string_view text) {
   const std::span<const JobSystem> rows = job_systems();
   const auto found = std::ranges::find_if(rows, [&](const JobSystem& row) { return row.is(text); });
   return found == rows.end() ? nullptr : &*found;
 }
 
+/// Returns the text without a byte-order mark.
 std::string_view without_mark(std::string_view text) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   return text;
 }
 
+/// Throws InputError with the name of the foreign system and with those that are read.
 [[noreturn]] void refuse_foreign(const SourceText& source, const ForeignLine& foreign) {
+  // The row without a batch system is a bare launch line, which is no script.
   std::vector<std::string_view> read;
   for (const JobSystem& row : job_systems()) {
     if (row.system != BatchSystem::none) read.push_back(row.title);
@@ -88,7 +99,8 @@ std::string_view without_mark(std::string_view text) {
                                fmt::format("those of {} are", fmt::join(read, ", "))}});
 }
 
-/// Directives of another system than the one that a script is read for are comments to it.
+/// Adds a remark about directives of another system, which are comments to the one that the script is read
+/// for.
 void remark_on_others(std::string_view text, JobScript& script) {
   static constexpr std::array<ForeignSystem, 4> kMarks{
       {{"#SBATCH", "slurm"}, {"#PBS", "pbs"}, {"#BSUB", "lsf"}, {"#$ -", "grid_engine"}}};
@@ -103,6 +115,7 @@ void remark_on_others(std::string_view text, JobScript& script) {
 
 }  // namespace
 
+// Any script of a shell counts, even without directives.
 bool is_job_script(std::string_view text) {
   text = without_mark(text);
   return text.starts_with("#!") || find_foreign(text).system != nullptr || find_system(text) != nullptr;
@@ -116,15 +129,19 @@ JobScript read_job_script(const SourceText& source, const ScriptFinder& find) {
         {source.name, {static_cast<int>(line), 1, 1}, "", "is no text: this line has a zero byte", ""}});
   }
   const JobSystem* system = find_system(text);
+  // A submit file is recognised by words alone, so a foreign directive in it is the better evidence.
   const bool by_words = system == nullptr || system->system == BatchSystem::htcondor;
   const bool by_pbs = system != nullptr && system->system == BatchSystem::pbs;
   const ForeignLine foreign = by_words ? find_foreign(text) : by_pbs ? find_nqsv(text) : ForeignLine{};
   if (foreign.system != nullptr) refuse_foreign(source, foreign);
+  // A shell script without directives is read as Slurm's, whose command lines may stand in it.
   if (by_words && (system == nullptr || text.starts_with("#!"))) system = &job_system(BatchSystem::slurm);
   JobScript script;
   script.file = source.name;
+  // The reader finds file and system set, and fills in the rest.
   script.system = system->system;
   system->read(source, text, find, script);
+  // The remark comes last, so that it stands behind those of the reader.
   remark_on_others(text, script);
   return script;
 }

@@ -1,4 +1,5 @@
-// The launcher's options first, then files, then what the program is told: the first that says a key wins.
+// The launcher's options come first, then files, then what the program is given: the first that states a key
+// counts.
 // Variables count for the strategy that was found.
 #include "sim/import/job_settings.hpp"
 
@@ -15,6 +16,7 @@ namespace foretrain {
 
 namespace {
 
+/// Says whether an option of common tools names a file of settings.
 bool names_settings_file(std::string_view option) {
   return is_one_of(option, {"--deepspeed", "--deepspeed_config", "--deepspeed-config", "--ds_config",
                             "--config", "-c", "--config_file", "--config-file", "--job.config_file",
@@ -26,11 +28,13 @@ bool has_ending(std::string_view name) {
          name.ends_with(".toml");
 }
 
+/// A file of settings that the launch line names.
 struct NamedFile {
   std::string option, name;
   SourceSpan span{};
 };
 
+/// Returns the files that arguments of the launcher and of the program name.
 std::vector<NamedFile> named_files(const JobLaunch& launch) {
   std::vector<NamedFile> out;
   for (const ProgramArgument& argument : launch.arguments) {
@@ -50,7 +54,7 @@ std::vector<NamedFile> named_files(const JobLaunch& launch) {
   return out;
 }
 
-/// Processes of the job, else the GPUs it reserves; 0: not known.
+/// Returns the processes of the job, else the GPUs that it reserves; 0 when unknown.
 int gpus_of(const JobScript& script) {
   const Field<int>&each = script.launch.processes_per_node, &nodes = script.launch.nodes;
   const bool counts =
@@ -59,7 +63,7 @@ int gpus_of(const JobScript& script) {
   return script.resources.gpus ? std::max(0, script.resources.gpus->value) : 0;
 }
 
-/// accelerate's options as its file has them.
+/// Returns accelerate's options in the shape of its file, so that one reader serves both.
 YamlNode accelerate_tree(const std::vector<ShellWord>& words) {
   YamlNode out{SettingKind::map, {}, {}, {}, {1, 1, 1}};
   YamlNode fsdp = out, deepspeed = out, megatron = out;
@@ -91,6 +95,7 @@ YamlNode accelerate_tree(const std::vector<ShellWord>& words) {
   return out;
 }
 
+/// Reads the settings of one job. read() adds them in the order of precedence, and then derives the rest.
 class JobSettingsReader {
  public:
   JobSettingsReader(const SourceText& text, JobScript& script, const ScriptFinder& find)
@@ -113,7 +118,7 @@ class JobSettingsReader {
   }
 
  private:
-  /// A file of a program's own making is not ours to understand.
+  /// Reads a named file. A file of a program's own making is not a known format and is left alone.
   void read_file(const NamedFile& named) {
     const auto text = find_ ? find_(named.name) : std::nullopt;
     if (!text) {
@@ -128,7 +133,7 @@ class JobSettingsReader {
     drop_open_count(named.span);
   }
 
-  /// "accelerate launch: how many processes is said in a configuration file".
+  /// Drops the remark that accelerate's number of processes is in a file, once a file has stated it.
   void drop_open_count(const SourceSpan& span) {
     if (out_.files.empty() || out_.files.back().processes == 0) return;
     std::erase_if(script_.not_understood, [&](const NotUnderstood& open) {
@@ -158,7 +163,7 @@ class JobSettingsReader {
     add_words(script_.launch.program_words, context);
   }
 
-  /// Ultralytics' command, whose words have no dashes.
+  /// Reads Ultralytics' command, whose words have no dashes.
   void read_yolo() {
     const YamlNode tree = tree_of_yolo_words(script_.launch.program_words);
     for (const SettingsFormat& format : settings_formats()) {
@@ -167,8 +172,8 @@ class JobSettingsReader {
     }
   }
 
-  /// The program itself, where it lies beside the script: calls with literal arguments. What it leaves to its
-  /// own arguments says nothing.
+  /// Reads the program itself if it lies beside the script: calls with literal arguments. What it leaves to
+  /// its own arguments is unknown.
   void read_program() {
     const Field<std::string>& program = script_.launch.program;
     if (!program || !program->value.ends_with(".py") || !find_) return;
@@ -191,7 +196,7 @@ class JobSettingsReader {
     }
   }
 
-  /// A library that starts its processes does so as torchrun, on the node where the program runs.
+  /// Takes processes that a library starts: it does so as torchrun does, on the node where the program runs.
   void take_own_processes(const TrainingSettings& read) {
     JobLaunch& launch = script_.launch;
     const bool is_plain = launch.started_by && launch.started_by->value == StartedBy::python;
@@ -200,7 +205,7 @@ class JobSettingsReader {
     launch.processes_per_node = Found<int>{read.processes, launch.started_by->span};
   }
 
-  /// The launcher's own options, which win over its file.
+  /// Reads the launcher's own options, which go before its file.
   void read_launcher() {
     if (!script_.launch.started_by) return;
     const SourceText source = holder();
@@ -217,7 +222,7 @@ class JobSettingsReader {
   void add_words(const std::vector<ShellWord>& words, const SettingsContext& context) {
     try {
       if (auto read = read_settings_of_words(holder(), words, context)) {
-        // What files say of the strategy is more than that the program could do without them.
+        // A strategy in files is better evidence than the default of a program without options.
         if (!out_.files.empty()) drop_default_strategy(*read);
         out_.files.push_back(std::move(*read));
       }
@@ -246,7 +251,7 @@ class JobSettingsReader {
     }
   }
 
-  /// Hugging Face's Trainer in one process that sees several GPUs wraps the model in DataParallel, unless its
+  /// Takes DataParallel for Hugging Face's Trainer in one process that sees several GPUs, unless its
   /// arguments choose something else.
   void take_data_parallel() {
     JobLaunch& launch = script_.launch;
@@ -266,7 +271,7 @@ class JobSettingsReader {
     }
   }
 
-  /// The last line that sets it.
+  /// Returns the last line of the script that sets a variable.
   SourceSpan line_of(const std::string& name) const {
     SourceSpan span{};
     int number = 0;
@@ -309,7 +314,7 @@ class JobSettingsReader {
     }
   }
 
-  /// Whether the settings leave the optimizer to the host's cores.
+  /// Says whether the settings leave the optimizer to the host's cores.
   bool offloads() const {
     return std::ranges::any_of(out_.files, [](const TrainingSettings& settings) {
       for (const char* key :
@@ -321,9 +326,9 @@ class JobSettingsReader {
     });
   }
 
-  /// Threads of a rank that updates on the host: torchrun and accelerate set OMP_NUM_THREADS to 1 where they
-  /// start several processes on a node and nobody else sets it; deepspeed --bind_cores_to_rank deals cores
-  /// out.
+  /// Sets the threads of a rank that updates on the host. torchrun and accelerate set OMP_NUM_THREADS to 1 if
+  /// they start several processes on a node and it is not set; deepspeed --bind_cores_to_rank shares the
+  /// cores out.
   void take_host_threads() {
     const JobLaunch& launch = script_.launch;
     const bool is_said = std::ranges::any_of(out_.files, [](const TrainingSettings& settings) {
@@ -349,7 +354,8 @@ class JobSettingsReader {
     out_.files.push_back(std::move(read));
   }
 
-  /// Variables of Horovod in a script that mpirun starts say that Horovod trains.
+  /// Returns the strategy for the options of variables. Horovod's variables in a script that mpirun starts
+  /// mean that Horovod trains.
   std::string named_strategy() {
     const ProgramArgument* named = find_argument(script_.launch.arguments, "strategy");
     if (named != nullptr) return named->value;

@@ -1,4 +1,5 @@
-// Training settings of a job: files that its launch line names, arguments of its program, variables it sets.
+// Reads the training settings of a job: files that its launch line names, arguments of its program, and
+// variables that it sets.
 #pragma once
 
 #include <vector>
@@ -8,14 +9,15 @@
 
 namespace foretrain {
 
-/// What was read, and what is wrong with it.
+/// The settings that were read, in order of precedence, and the mistakes in them.
 struct JobSettings {
   std::vector<TrainingSettings> files;
   std::vector<Diagnostic> mistakes;
 };
 
-/// Reads them; files are looked for by `find`. The script takes over the strategy, and the number of
-/// processes where its launch line leaves that to a file. `text` is the script's.
+/// Reads all settings; `find` looks for the files, and `text` is the script's text.
+/// Sets the script's strategy, and its number of processes where the launch line leaves that to a file.
+/// Mistakes in files are returned and not thrown.
 JobSettings read_job_settings(const SourceText& text, JobScript& script, const ScriptFinder& find);
 
 }  // namespace foretrain

@@ -1,5 +1,5 @@
-// Whether what a launcher starts on several nodes becomes one training: the rules of torchrun's,
-// accelerate's, DeepSpeed's and Lightning's command lines.
+// Decides whether what a launcher starts on several nodes becomes one training, by the rules of the command
+// lines of torchrun, accelerate, DeepSpeed and Lightning.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -12,12 +12,15 @@ namespace {
 
 using Options = std::vector<LauncherOption>;
 
+/// Says whether a number of nodes means a single one.
 bool says_one_node(std::string_view count) { return count == "1" || count == "1:1"; }
 
-/// torch/distributed/run.py: --standalone makes a store of its own; --nnodes is 1:1 by default, and the
-/// rendezvous is on localhost unless an address is given. Each option has a variable PET_….
+/// Returns the reason why torchrun stays alone (torch/distributed/run.py). --standalone makes a store of its
+/// own, --nnodes is 1:1 by default, and the rendezvous is on localhost unless an address is given.
+/// Each option has a variable PET_…, which counts if the option is missing.
 std::optional<std::string> why_torchrun_is_alone(const Options& options, const ShellValues& values) {
   if (find_option(options, {"--standalone"}) != nullptr) return "torchrun --standalone";
+  // The options go before the variables, which go before torchrun's defaults.
   const LauncherOption* nodes = find_option(options, {"--nnodes"});
   const std::string count = nodes != nullptr ? nodes->value : values.find("PET_NNODES").value_or("1");
   if (says_one_node(count)) return nodes == nullptr ? "torchrun without --nnodes" : "torchrun --nnodes=1";
@@ -27,7 +30,8 @@ std::optional<std::string> why_torchrun_is_alone(const Options& options, const S
                      : std::optional<std::string>("torchrun without --rdzv_endpoint or --master_addr");
 }
 
-/// accelerate and Lightning start one machine's processes unless they are told of more.
+/// Returns the reason why accelerate or Lightning stays alone: both start the processes of one machine unless
+/// they are given a number of machines.
 std::optional<std::string> why_few_machines(const Options& options, std::string_view launcher,
                                             std::string_view option) {
   const LauncherOption* machines = find_option(options, {option});
@@ -36,6 +40,8 @@ std::optional<std::string> why_few_machines(const Options& options, std::string_
                      machines == nullptr ? "" : "=1");
 }
 
+/// Returns the reason for each launcher; no value if the starts meet or if it is unknown. A configuration
+/// file of accelerate may state more machines.
 std::optional<std::string> why_alone(StartedBy starter, const Options& options, const ShellValues& values) {
   switch (starter) {
     case StartedBy::torchrun:
@@ -59,11 +65,13 @@ std::optional<std::string> why_alone(StartedBy starter, const Options& options, 
 
 void LaunchReader::set_standalone(const Words& words, std::size_t first, std::size_t end,
                                   const Options& options, JobLaunch& launch) const {
+  // An outer starter, such as mpirun inside of srun, may have given a reason already.
   if (launch.alone) return;
   for (std::size_t i = first; i < std::min(end, words.size()); ++i) {
     const bool is_value =
         std::ranges::any_of(options, [&](const LauncherOption& option) { return option.word == &words[i]; });
-    if (!words[i].known && !is_value) return;  // a variable that may hold any option
+    // A variable may hold any option, so nothing is known.
+    if (!words[i].known && !is_value) return;
   }
   if (auto why = why_alone(launch.started_by->value, options, values_))
     launch.alone = {std::move(*why), launch.started_by->span};

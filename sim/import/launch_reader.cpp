@@ -1,4 +1,4 @@
-// Each launcher is one function that counts its processes and goes on with the rest of the line; the
+// Every launcher has a function that counts its processes and continues with the rest of the line. The
 // recursion ends at a Python program.
 #include "sim/import/launch_reader.hpp"
 
@@ -14,9 +14,11 @@ namespace foretrain {
 
 namespace {
 
+/// Limit of scripts inside of scripts.
 constexpr int kDeepestScript = 4;
 
-/// python3.11, /usr/bin/python; and a variable that is called PYTHON… and set elsewhere.
+/// Says whether a word is a Python interpreter: python3.11, /usr/bin/python, a profiler that runs programs,
+/// or a variable called PYTHON… that is set elsewhere.
 bool is_python(const ShellWord& word) {
   const std::string name = lower_case(base_name(word.text));
   if (!word.known) return name.starts_with("${python");
@@ -24,9 +26,10 @@ bool is_python(const ShellWord& word) {
   return name.starts_with("python") && name.find_first_not_of("0123456789.", 6) == std::string::npos;
 }
 
+/// Says whether a word names a shell script.
 bool is_script(std::string_view text) { return text.ends_with(".sh") || text.ends_with(".bash"); }
 
-/// Scripts that set up an environment.
+/// Says whether a script only sets up an environment, by its name.
 bool sets_up(std::string_view text) {
   const std::string_view name = base_name(text);
   return is_one_of(name,
@@ -35,15 +38,16 @@ bool sets_up(std::string_view text) {
          name.starts_with("setup") || name.starts_with("env");
 }
 
+/// Says whether a Python file stands in the rest of a line.
 bool holds_python_file(const std::vector<ShellWord>& words, std::size_t from) {
   return std::any_of(words.begin() + static_cast<std::ptrdiff_t>(from), words.end(),
                      [](const ShellWord& word) { return word.text.ends_with(".py"); });
 }
 
-/// torchrun and fabric count the GPUs themselves.
+/// Says whether the launcher counts the GPUs itself, as torchrun and fabric do.
 bool counts_gpus(const LauncherOption& option) { return is_one_of(option.value, {"gpu", "auto"}); }
 
-/// Of "2", and of "2:4" the fewest; nothing where that is not known.
+/// Returns the nodes that a launcher waits for: of "2:4" the fewest; no value when unknown.
 Field<int> awaited_nodes(const LauncherOption* option) {
   if (option == nullptr || !option->word->known) return {};
   const auto count = whole_number(std::string_view(option->value).substr(0, option->value.find(':')));
@@ -57,12 +61,14 @@ std::string_view base_name(std::string_view path) {
   return path.substr(path.rfind('/') == std::string_view::npos ? 0 : path.rfind('/') + 1);
 }
 
+/// A command of the script begins on the first node, outside of all launchers.
 void LaunchReader::read(const ShellCommand& command) {
   Way way;
   way.certain = command.certain, way.repeated = command.repeated;
   read_words(command.words, 0, way);
 }
 
+/// The cases stand in the order of certainty: interpreters, known programs, then files by their names.
 void LaunchReader::read_words(const Words& words, std::size_t i, const Way& way) {
   if (i >= words.size() || way.depth > kDeepestScript) return;
   const std::string_view name = base_name(words[i].text);
@@ -75,6 +81,7 @@ void LaunchReader::read_words(const Words& words, std::size_t i, const Way& way)
   read_unknown(words, i);
 }
 
+// These programs start the processes of a training.
 bool LaunchReader::read_launcher(std::string_view name, const Words& words, std::size_t i, const Way& way) {
   if (name == "srun") return read_srun(words, i + 1, way), true;
   if (name == "torchrun") return read_torchrun(words, i, way), true;
@@ -101,6 +108,7 @@ bool LaunchReader::read_launcher(std::string_view name, const Words& words, std:
   return false;
 }
 
+// These programs start the rest of their line once, in another environment.
 bool LaunchReader::read_wrapper(std::string_view name, const Words& words, std::size_t i, const Way& way) {
   if (is_one_of(name, {"bash", "sh", "zsh", "eval", "source", "."})) return read_shell(words, i, way), true;
   const std::string_view second =
@@ -143,7 +151,7 @@ void LaunchReader::read_script(std::string_view text, int first_line, const Way&
   }
 }
 
-/// bash -c '…', bash script.sh, source script.sh.
+/// Reads "bash -c '…'", "bash script.sh" or "source script.sh".
 void LaunchReader::read_shell(const Words& words, std::size_t i, const Way& way) {
   if (words[i].text == "eval") {
     std::string text;
@@ -158,6 +166,7 @@ void LaunchReader::read_shell(const Words& words, std::size_t i, const Way& way)
   if (i < words.size() && !(words[i].known && sets_up(words[i].text))) read_other_script(words, i, way);
 }
 
+// The arguments of a script become its $1 to $9.
 void LaunchReader::read_other_script(const Words& words, std::size_t i, const Way& way) {
   const std::string& name = words[i].text;
   const bool can_find = find_ && words[i].known && way.depth < kDeepestScript;
@@ -174,6 +183,7 @@ void LaunchReader::read_other_script(const Words& words, std::size_t i, const Wa
     unread_.push_back({words[i].span, name, "starts another script, which is not read here"});
 }
 
+// Commands that handle files may name a Python file without starting it.
 void LaunchReader::read_unknown(const Words& words, std::size_t i) {
   const std::string_view name = base_name(words[i].text);
   const bool handles_files =
@@ -187,6 +197,7 @@ void LaunchReader::read_unknown(const Words& words, std::size_t i) {
                                      : "what it stands for is not known"});
 }
 
+// The launcher runs once, on the first node, if nothing starts it on several.
 LaunchCandidate LaunchReader::begin(const ShellWord& word, StartedBy starter, const Way& way) const {
   LaunchCandidate out;
   const bool by_outer = starter == StartedBy::python && way.outer;
@@ -220,7 +231,8 @@ void LaunchReader::add_program(const Words& words, std::size_t i, LaunchCandidat
   found_.push_back(std::move(candidate));
 }
 
-/// Nothing where no request says it: the site may hand out whole nodes.
+/// Returns the GPUs of a node by the request. No value if the request states none, since the site may give
+/// out whole nodes.
 Field<int> LaunchReader::gpus_per_node(const SourceSpan& span) const {
   if (!resources_.gpus_per_node || resources_.gpus_per_node->value < 1) return {};
   return Found<int>{resources_.gpus_per_node->value, span};
@@ -279,7 +291,8 @@ void LaunchReader::read_python(const Words& words, std::size_t i, const Way& way
   if (name != "torch.utils.collect_env") add_program(words, at, begin(python, StartedBy::python, way));
 }
 
-/// `i` is torchrun itself or the module's name; without --nproc_per_node it starts one process.
+/// Reads torchrun; `i` is torchrun itself or the name of its module. Without --nproc_per_node it starts one
+/// process.
 void LaunchReader::read_torchrun(const Words& words, std::size_t i, const Way& way) {
   LaunchCandidate out = begin(words[i], StartedBy::torchrun, way);
   const std::size_t first = ++i;
@@ -340,7 +353,7 @@ void LaunchReader::read_accelerate(const Words& words, std::size_t i, const Way&
     arguments.push_back({"precision", precision->name, precision->value, precision->word->span});
 }
 
-/// fabric run --devices=4 --num-nodes=2 train.py: it starts processes through torchrun.
+/// Reads "fabric run --devices=4 --num-nodes=2 train.py", which starts processes through torchrun.
 void LaunchReader::read_lightning(const Words& words, std::size_t i, const Way& way) {
   LaunchCandidate out = begin(words[i], StartedBy::lightning, way);
   i += 2;
@@ -356,7 +369,8 @@ void LaunchReader::read_lightning(const Words& words, std::size_t i, const Way& 
   add_program(words, i, std::move(out));
 }
 
-/// deepspeed takes all GPUs of the node unless --num_gpus says otherwise; other nodes only with a host file.
+/// Reads deepspeed, which takes all GPUs of the node unless --num_gpus states otherwise, and other nodes only
+/// with a host file.
 void LaunchReader::read_deepspeed(const Words& words, std::size_t i, const Way& way) {
   LaunchCandidate out = begin(words[i], StartedBy::deepspeed, way);
   const SourceSpan span = words[i].span;

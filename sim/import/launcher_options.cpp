@@ -1,4 +1,6 @@
-// One table per launcher, from their --help pages.
+// The options of each launcher, from its --help page.
+// Only options without a value, and those with two, have to be known: any other option takes the next word as
+// its value.
 #include <algorithm>
 #include <map>
 
@@ -8,11 +10,13 @@ namespace foretrain {
 
 namespace {
 
+/// Says whether a name is in a list.
 bool has(const std::vector<std::string_view>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// A variable that nobody knows, where options may stand: options too, when a program follows further on.
+/// Says whether an unknown variable may hold options: it stands where options may stand, and a program
+/// follows further on.
 bool may_be_options(const std::vector<ShellWord>& words, std::size_t i) {
   const std::string& text = words[i].text;
   const bool is_variable = !words[i].known && ((text.starts_with("${") && text.ends_with('}')) ||
@@ -26,7 +30,8 @@ bool may_be_options(const std::vector<ShellWord>& words, std::size_t i) {
 
 }  // namespace
 
-/// Flags take no value; of each other option the next word is its value, of `pairs` the next two.
+/// The lists are the flags, then the options with two values, then whether a Python program follows, whether
+/// values are joined, and all long options.
 const LauncherSyntax& torchrun_syntax() {
   static const LauncherSyntax syntax{
       {"--standalone", "-m", "--module", "--no-python", "--use-env", "--run-path", "-h", "--help"},
@@ -63,6 +68,7 @@ const LauncherSyntax& torchrun_syntax() {
   return syntax;
 }
 
+/// accelerate accepts options with "-" and with "_"; they are listed with "-".
 const LauncherSyntax& accelerate_syntax() {
   static const LauncherSyntax syntax{{"--multi-gpu",
                                       "--cpu",
@@ -90,6 +96,7 @@ const LauncherSyntax& accelerate_syntax() {
   return syntax;
 }
 
+/// deepspeed's parser accepts prefixes of its options, so all of them are listed.
 const LauncherSyntax& deepspeed_syntax() {
   static const LauncherSyntax syntax{
       {"--no-local-rank", "--no-python", "--no-ssh", "--no-ssh-check", "-m", "--module", "--force-multi",
@@ -127,7 +134,7 @@ const LauncherSyntax& deepspeed_syntax() {
   return syntax;
 }
 
-/// Open MPI, MPICH and Intel MPI together.
+/// The options of Open MPI, MPICH and Intel MPI together.
 const LauncherSyntax& mpirun_syntax() {
   static const LauncherSyntax syntax{
       {"--allow-run-as-root",
@@ -163,6 +170,7 @@ const LauncherSyntax& mpirun_syntax() {
   return syntax;
 }
 
+/// horovodrun's parser takes all other options with a value.
 const LauncherSyntax& horovodrun_syntax() {
   static const LauncherSyntax syntax{
       {"--gloo", "--use-gloo", "--mpi", "--use-mpi", "--js", "--verbose", "--disable-cache", "--autotune",
@@ -177,7 +185,7 @@ const LauncherSyntax& lightning_syntax() {
   return syntax;
 }
 
-/// Singularity and Apptainer, whose exec and run stand before the launcher proper.
+/// The options of Singularity and Apptainer, whose exec and run stand before the launcher proper.
 const LauncherSyntax& container_syntax() {
   static const LauncherSyntax syntax{{"--nv",
                                       "--rocm",
@@ -217,6 +225,7 @@ const LauncherSyntax& container_syntax() {
   return syntax;
 }
 
+/// The options of Docker and Podman.
 const LauncherSyntax& docker_syntax() {
   static const LauncherSyntax syntax{
       {"--rm", "-i", "-t", "-it", "-ti", "-d", "--privileged", "--init", "--read-only", "--interactive",
@@ -240,7 +249,7 @@ const LauncherSyntax& python_syntax() {
   return syntax;
 }
 
-/// Options that are read elsewhere are not listed: here only the end of the options counts.
+/// The options of srun without a value. Those that are read elsewhere take values, so they need no row here.
 const LauncherSyntax& srun_syntax() {
   static const LauncherSyntax syntax{{"--exclusive",
                                       "--kill-on-bad-exit",
@@ -285,14 +294,14 @@ const LauncherSyntax& srun_syntax() {
   return syntax;
 }
 
-/// From man jsrun.
+/// The options of jsrun without a value, from man jsrun.
 const LauncherSyntax& jsrun_syntax() {
   static const LauncherSyntax syntax{
       {"-h", "--help", "-i", "--immediate", "-V", "--version", "-X", "-u", "--nohup"}, {}, false, true};
   return syntax;
 }
 
-/// From flux-run(1).
+/// The options of flux run without a value, from flux-run(1).
 const LauncherSyntax& flux_run_syntax() {
   static const LauncherSyntax syntax{{"-x", "--exclusive", "-l", "--label-io", "-u", "--unbuffered", "-v",
                                       "--verbose", "--dry-run", "--wait", "--watch"},
@@ -310,7 +319,7 @@ const LauncherSyntax& remote_shell_syntax(std::string_view command, int& hosts) 
   return command == "ssh" ? ssh : command == "pbsdsh" ? pbsdsh : blaunch;
 }
 
-/// Commands that start another one and change nothing about how many processes train.
+/// The table holds commands that start another one and do not change how many processes train.
 const LauncherSyntax* prefix_syntax(std::string_view command) {
   static const LauncherSyntax none{{}, {}}, time{{"-p", "-v", "-a"}, {}}, env{{"-i", "-", "-0"}, {}},
       numactl{{"--localalloc", "-l", "--show", "-s"}, {}}, nsys{{"--stats"}, {}},
@@ -328,6 +337,7 @@ const LauncherSyntax* prefix_syntax(std::string_view command) {
   return found == rows.end() ? nullptr : found->second;
 }
 
+// A prefix counts only if exactly one long option begins with it.
 std::string whole_option_name(std::string name, const LauncherSyntax& syntax) {
   const auto begins = [&](std::string_view option) { return option.starts_with(name); };
   const std::vector<std::string_view>& all = syntax.long_options;
@@ -342,10 +352,11 @@ std::vector<LauncherOption> read_options(const std::vector<ShellWord>& words, st
     if (syntax.starts_python && may_be_options(words, i)) continue;
     if (words[i].text.size() < 2 || words[i].text[0] != '-') break;
     const std::string& text = words[i].text;
+    // "--" ends the options by convention.
     if (text == "--") return ++i, out;
     const std::size_t equals = text.find('=');
     std::string name = text.substr(0, equals);
-    // torchrun and others take --nproc_per_node and --nproc-per-node alike.
+    // torchrun and others accept --nproc_per_node and --nproc-per-node.
     std::replace(name.begin(), name.end(), '_', '-');
     name = whole_option_name(std::move(name), syntax);
     const bool is_letter = text[1] != '-' && syntax.joins_values;
@@ -355,7 +366,8 @@ std::vector<LauncherOption> read_options(const std::vector<ShellWord>& words, st
       out.push_back({std::move(name), {}, &words[i]});
     } else if (text.size() > 2 && text[1] != '-' &&
                (syntax.joins_values || (text[2] >= '0' && text[2] <= '9'))) {
-      out.push_back({text.substr(0, 2), text.substr(2), &words[i]});  // -n4
+      // A letter may have its value joined, as in -n4.
+      out.push_back({text.substr(0, 2), text.substr(2), &words[i]});
     } else {
       const std::size_t values = has(syntax.pairs, name) ? 2 : 1;
       const std::size_t last = std::min(i + values, words.size() - 1);
@@ -369,6 +381,7 @@ std::vector<LauncherOption> read_options(const std::vector<ShellWord>& words, st
 
 const LauncherOption* find_option(const std::vector<LauncherOption>& options,
                                   std::initializer_list<std::string_view> names) {
+  // The last of several options counts, as in the launchers' parsers.
   for (auto option = options.rbegin(); option != options.rend(); ++option) {
     if (std::find(names.begin(), names.end(), option->name) != names.end()) return &*option;
   }

@@ -1,4 +1,4 @@
-// One row per spelling; '-' and '_' are the same in all of them.
+// The options of training programs, with a row for each spelling. "-" and "_" are the same in all of them.
 #include "sim/import/program_arguments.hpp"
 
 #include <algorithm>
@@ -8,11 +8,14 @@ namespace foretrain {
 
 namespace {
 
+/// A spelling of an option with its key.
 struct Spelling {
   std::string_view option, key;
-  bool is_flag = false;  ///< needs no value: then "true"
+  /// True if it needs no value; it then has the value "true".
+  bool is_flag = false;
 };
 
+/// Spellings of common programs and libraries; a batch is of one process unless its name says otherwise.
 constexpr Spelling kSpellings[] = {{"--batch_size", "batch"},
                                    {"--batchsize", "batch"},
                                    {"--train_batch_size", "batch"},
@@ -81,6 +84,7 @@ constexpr Spelling kSpellings[] = {{"--batch_size", "batch"},
                                    {"--fsdp", "fsdp", true},
                                    {"--use_fsdp", "fsdp", true}};
 
+/// Returns the row of an option; nullptr for unknown ones. The leading dashes stay.
 const Spelling* find_spelling(std::string option) {
   std::replace(option.begin() + std::min<std::ptrdiff_t>(2, std::ssize(option)), option.end(), '-', '_');
   const auto found = std::find_if(std::begin(kSpellings), std::end(kSpellings),
@@ -88,13 +92,16 @@ const Spelling* find_spelling(std::string option) {
   return found == std::end(kSpellings) ? nullptr : found;
 }
 
+/// Says whether a word is an option and no negative number.
 bool is_option(const ShellWord& word) {
   return word.text.size() > 1 && word.text[0] == '-' && (word.text[1] < '0' || word.text[1] > '9');
 }
 
-/// YOLOv5's train.py names its network by a file, and its --batch-size is that of all GPUs together.
+/// The options by which YOLOv5's train.py names its network.
 constexpr std::string_view kNetworkFiles[] = {"--weights", "--cfg"};
 
+/// Adapts the arguments to YOLOv5's train.py, which names its network by a file and whose --batch-size is
+/// that of all GPUs together.
 void take_yolov5(const std::vector<ShellWord>& words, std::size_t from, std::vector<ProgramArgument>& out) {
   for (std::size_t i = from; i + 1 < words.size(); ++i) {
     if (std::ranges::find(kNetworkFiles, words[i].text) == std::end(kNetworkFiles) || !words[i + 1].known)
@@ -103,6 +110,7 @@ void take_yolov5(const std::vector<ShellWord>& words, std::size_t from, std::vec
     const std::string name = file.substr(file.rfind('/') + 1);
     if (!name.starts_with("yolov5")) continue;
     for (ProgramArgument& argument : out)
+      // The batch was read as that of one process before the network was known.
       if (argument.key == "batch") argument.key = "global_batch";
     out.push_back({"model", words[i].text, name, words[i].span});
     return;
@@ -113,15 +121,19 @@ void take_yolov5(const std::vector<ShellWord>& words, std::size_t from, std::vec
 
 std::vector<ProgramArgument> read_arguments(const std::vector<ShellWord>& words, std::size_t from,
                                             std::vector<NotUnderstood>& not_understood) {
+  // Every word is looked at, because positional arguments may stand between options.
   std::vector<ProgramArgument> out;
   for (std::size_t i = from; i < words.size(); ++i) {
     const std::string& text = words[i].text;
     const std::size_t equals = text.find('=');
     const std::string option = text.substr(0, equals);
     const Spelling* row = is_option(words[i]) ? find_spelling(option) : nullptr;
+    // Unknown options are the program's own affair.
     if (row == nullptr) continue;
+    // The next word is the value unless it is an option itself.
     const bool has_next = equals == std::string::npos && i + 1 < words.size() && !is_option(words[i + 1]);
     const ShellWord& holder = has_next ? words[i + 1] : words[i];
+    // A flag may be followed by a positional argument, so the next word is not its value.
     const bool has_value = equals != std::string::npos || (has_next && !row->is_flag);
     if (!has_value && !row->is_flag) continue;
     if (has_value && !holder.known) {
@@ -139,6 +151,7 @@ std::vector<ProgramArgument> read_arguments(const std::vector<ShellWord>& words,
 }
 
 const ProgramArgument* find_argument(const std::vector<ProgramArgument>& arguments, std::string_view key) {
+  // The last of several options counts, as in most parsers.
   const auto found = std::find_if(arguments.rbegin(), arguments.rend(),
                                   [key](const ProgramArgument& argument) { return argument.key == key; });
   return found == arguments.rend() ? nullptr : &*found;

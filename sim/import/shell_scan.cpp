@@ -1,5 +1,5 @@
-// One pass over the characters. The end of $(…) is found by a small scanner that knows quotes, parentheses
-// and here-documents.
+// Cuts a script into tokens in one pass over the characters. A small scanner that knows quotes, parentheses
+// and here-documents finds the end of $(…).
 #include <algorithm>
 #include <cctype>
 
@@ -11,13 +11,14 @@ namespace {
 
 using Kind = WordPart::Kind;
 
+/// Classes of characters; the shell's metacharacters end a word.
 bool is_name_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool is_shell_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 bool ends_word(char c) {
   return is_shell_blank(c) || c == '\n' || std::string_view(";&|()<>").find(c) != std::string_view::npos;
 }
 
-/// The line from `at`, without its end.
+/// Returns the line from `at` on, without its end.
 std::string_view line_at(std::string_view text, std::size_t at) {
   const std::size_t end = std::min(text.find('\n', at), text.size());
   std::string_view line = text.substr(at, end - at);
@@ -30,12 +31,13 @@ std::string_view without_tabs(std::string_view line) {
   return line;
 }
 
+/// A here-document that a line announces: its end, and whether it is quoted or has leading tabs.
 struct HereDocument {
   std::string end;
   bool quoted = false, tabs = false;
 };
 
-/// Where the body that begins at `at` ends, and where the text goes on.
+/// The place where the body that begins at `at` ends, and where the text goes on.
 struct HereEnd {
   std::size_t body, next;
 };
@@ -49,7 +51,7 @@ HereEnd find_end(std::string_view text, std::size_t at, const HereDocument& here
   return {text.size(), text.size()};
 }
 
-/// Reads "<<EOF" from the first '<' on; `at` is left behind the end's name.
+/// Reads "<<EOF" from the first "<" on, and leaves `at` behind the end's name.
 HereDocument read_here(std::string_view text, std::size_t& at) {
   HereDocument here;
   at += 2;
@@ -72,7 +74,7 @@ std::size_t skip_single_quotes(std::string_view text, std::size_t at) {
 
 std::size_t skip_parentheses(std::string_view text, std::size_t at, int depth);
 
-/// Behind the closing quote; `at` is the opening one.
+/// Returns the place behind the closing quote; `at` is the opening one.
 std::size_t skip_double_quotes(std::string_view text, std::size_t at, int depth) {
   for (++at; at < text.size(); ++at) {
     if (text[at] == '"') return at + 1;
@@ -84,7 +86,7 @@ std::size_t skip_double_quotes(std::string_view text, std::size_t at, int depth)
   return text.size();
 }
 
-/// Behind the ')' that belongs to the '(' at `at`.
+/// Returns the place behind the ")" that belongs to the "(" at `at`.
 std::size_t skip_parentheses(std::string_view text, std::size_t at, int depth) {
   std::vector<HereDocument> pending;
   int open = 0;
@@ -120,7 +122,8 @@ std::size_t skip_parentheses(std::string_view text, std::size_t at, int depth) {
   return text.size();
 }
 
-/// ${NAME[@]}, ${NAME[*]}, ${NAME[3]} and ${#NAME[@]}, without the braces; no name for any other text.
+/// Reads ${NAME[@]}, ${NAME[*]}, ${NAME[3]} or ${#NAME[@]} without the braces; returns a part without a name
+/// for other texts.
 WordPart read_elements(std::string_view inside) {
   const bool counts = inside.starts_with('#');
   if (counts) inside.remove_prefix(1);
@@ -134,7 +137,7 @@ WordPart read_elements(std::string_view inside) {
   return part;
 }
 
-/// Reads what begins with '$' or '`'; anything that is no expansion is text.
+/// Reads what begins with "$" or "`". What is no expansion becomes text.
 WordPart read_expansion(std::string_view text, std::size_t& at, int depth) {
   const std::size_t begin = at;
   if (text[at] == '`') {
@@ -200,7 +203,7 @@ class ShellScanner {
   char here() const { return text_[at_]; }
   bool looking_at(std::string_view what) const { return text_.substr(at_, what.size()) == what; }
 
-  /// Moves to `to`, counting lines.
+  /// Moves to `to` and counts lines.
   void move(std::size_t to) {
     to = std::min(to, text_.size());
     for (; at_ < to; ++at_) {
@@ -224,7 +227,7 @@ class ShellScanner {
     read_word();
   }
 
-  /// "<project>", which people leave to be filled in.
+  /// Says whether "<project>" or the like stands here, which people leave to be filled in.
   bool is_placeholder() const {
     if (here() != '<') return false;
     std::size_t end = at_ + 1;
@@ -244,7 +247,7 @@ class ShellScanner {
     move(at_ + length);
   }
 
-  /// (( expression )) as two words; two opening parentheses that are closed apart are two operators.
+  /// Adds (( expression )) as two words. Two opening parentheses that are closed apart are two operators.
   void add_arithmetic_command() {
     const std::size_t end = skip_parentheses(text_, at_, 0);
     if (end < at_ + 4 || text_.substr(end - 2, 2) != "))") return add_operator();
@@ -273,8 +276,8 @@ class ShellScanner {
     pending_.clear();
   }
 
-  /// Redirections say nothing of what is run: operator and file are left out, also the number of the stream
-  /// before them.
+  /// Skips a redirection with its file and the number of the stream before it, since it does not say what is
+  /// run.
   void redirect() {
     if (looking_at("<<") && !looking_at("<<<")) {
       std::size_t at = at_;
@@ -303,7 +306,7 @@ class ShellScanner {
     word.span = span_here();
     const std::size_t begin = at_;
     while (at_ < text_.size() && (!ends_word(here()) || is_placeholder())) read_part(word);
-    // name=(a b c) is an array.
+    // NAME=(a b c) is an array.
     if (at_ < text_.size() && here() == '(' && at_ > begin && text_[at_ - 1] == '=') {
       const std::size_t end = skip_parentheses(text_, at_, 0);
       const bool is_closed = end > at_ + 1 && text_[end - 1] == ')';

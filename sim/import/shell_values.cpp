@@ -1,4 +1,4 @@
-// Unknown expansions stay in the text as they were written, behind a mark, so that a later reading of the
+// Unknown expansions stay in the text as they were written, behind a mark, so that another reading of the
 // same text meets them again.
 #include "sim/import/shell_values.hpp"
 
@@ -12,8 +12,10 @@ namespace foretrain {
 namespace {
 
 using Kind = WordPart::Kind;
+/// Limit of expansions inside of expansions, which may refer to each other in a circle.
 constexpr int kDeepestExpansion = 8;
 
+/// Returns a part as it was written in the script.
 std::string written(const WordPart& part) {
   switch (part.kind) {
     case Kind::text:
@@ -36,11 +38,12 @@ std::string written(const WordPart& part) {
   return part.text.starts_with('$') || part.text.starts_with('(') ? part.text : "$(" + part.text + ")";
 }
 
+/// Says whether a text contains another one.
 bool contains(std::string_view text, std::string_view what) {
   return text.find(what) != std::string_view::npos;
 }
 
-/// Commands by which scripts count the GPUs they were given.
+/// Says whether a command is one by which scripts count the GPUs that they were given.
 bool counts_gpus(std::string_view command) {
   const bool lists = contains(command, "nvidia-smi -L") || contains(command, "nvidia-smi --list-gpus");
   const bool counts = contains(command, "wc -l") || contains(command, "grep -c");
@@ -50,9 +53,9 @@ bool counts_gpus(std::string_view command) {
          (contains(command, "tr ") && contains(command, "wc "));
 }
 
-/// Commands by which scripts count the hosts of a job: wc -l of its file of hosts. Whether each host counts
-/// once.
+/// The ways to count the hosts of a job: by lines of its file of hosts, or each host once.
 enum class HostCount : std::uint8_t { none, lines, hosts };
+/// Returns the way in which a command counts hosts; `none` for other commands.
 HostCount counts_hosts(std::string_view command) {
   if (!contains(command, "wc -l") && !contains(command, "wc -w") && !contains(command, "grep -c"))
     return HostCount::none;
@@ -65,7 +68,7 @@ HostCount counts_hosts(std::string_view command) {
   return lists_hosts ? HostCount::hosts : HostCount::none;
 }
 
-/// + - * / % and parentheses over integers and variables.
+/// Evaluates + - * / % and parentheses over integers and variables by recursive descent.
 class ShellArithmetic {
  public:
   ShellArithmetic(std::string_view text, ShellValues& values, int depth)
@@ -90,6 +93,7 @@ class ShellArithmetic {
     return true;
   }
 
+  /// Combines two numbers; no value on overflow and on division by zero.
   static Number combine(char sign, Number a, Number b) {
     std::int64_t out = 0;
     if (!a || !b) return std::nullopt;
@@ -100,6 +104,7 @@ class ShellArithmetic {
     return sign == '/' ? *a / *b : *a % *b;
   }
 
+  /// These three read a sum, a product and a factor. `nesting` bounds the recursion.
   Number sum(int nesting) {
     Number value = product(nesting);
     while (value) {
@@ -153,8 +158,8 @@ class ShellArithmetic {
   std::size_t at_ = 0;
 };
 
-/// Where an expansion that begins at `at`, behind a mark, ends: $(…) and ${…} hold blanks that are none of
-/// the text's.
+/// Returns the end of an expansion that begins at `at`, behind a mark: $(…) and ${…} hold blanks that do not
+/// separate words.
 std::size_t end_of_unknown(std::string_view text, std::size_t at) {
   const bool braces = text.substr(at, 2) == "${";
   if (!braces && text.substr(at, 2) != "$(") return at;
@@ -187,7 +192,7 @@ std::vector<std::string> split(std::string_view text) {
 
 bool is_array(std::string_view value) { return value.starts_with(kElement); }
 
-/// The elements of an array; a plain value is an array of one.
+/// Returns the elements of an array; a plain value is an array of one.
 std::vector<std::string> elements_of(std::string_view value) {
   std::vector<std::string> out;
   if (!is_array(value)) return {std::string(value)};
@@ -201,7 +206,7 @@ std::vector<std::string> elements_of(std::string_view value) {
   return out;
 }
 
-/// Whether an element may be several words, as $(scontrol show hostnames) may.
+/// Says whether an element may be several words, as $(scontrol show hostnames) may.
 bool may_be_many(const std::string& element) { return !is_known(element); }
 
 }  // namespace
@@ -238,6 +243,7 @@ std::optional<std::string> ShellValues::find(const std::string& name) const {
   return *value;
 }
 
+// An expression may hold variables with or without "$".
 std::optional<std::int64_t> ShellValues::evaluate(std::string_view expression, int depth) {
   std::string text = expression.find('$') == std::string_view::npos
                          ? std::string(expression)
@@ -246,10 +252,12 @@ std::optional<std::int64_t> ShellValues::evaluate(std::string_view expression, i
   return ShellArithmetic(text, *this, depth).evaluate();
 }
 
+// The output of a command is unknown, except for counts of GPUs and hosts, and for `expr`.
 std::string ShellValues::value_of_command(const WordPart& part, int depth) {
   const std::string unknown = kUnknown + written(part);
   if (gpus_on_node > 0 && counts_gpus(part.text)) return std::to_string(gpus_on_node);
   const HostCount count = counts_hosts(part.text);
+  // Hosts that count once are nodes; lines are tasks of the batch system.
   if (count == HostCount::hosts && nodes > 0) return std::to_string(nodes);
   if (count == HostCount::lines && host_lines > 0) return std::to_string(host_lines);
   if (!part.text.starts_with("expr ") || part.text.size() > kLongestValue) return unknown;
@@ -270,6 +278,7 @@ std::string ShellValues::value_of(const WordPart& part, int depth) {
   }
   if (part.kind != Kind::variable) return value_of_array(part, depth);
   const std::string* set = raw(part.text);
+  // The plain name of an array is its first element.
   if (set != nullptr && is_array(*set)) {
     const std::vector<std::string> elements = elements_of(*set);
     if (!elements.empty()) return elements[0];
@@ -279,8 +288,8 @@ std::string ShellValues::value_of(const WordPart& part, int depth) {
   return part.has_fallback ? expand(scan_quoted(part.fallback), depth + 1) : unknown;
 }
 
-/// ${NAME[@]} as one text, ${NAME[3]} and ${#NAME[@]}. Behind an element that may be several words nobody
-/// knows which one an index means.
+/// Returns ${NAME[@]} as one text, ${NAME[3]} or ${#NAME[@]}. Behind an element that may be several words,
+/// the meaning of an index is unknown.
 std::string ShellValues::value_of_array(const WordPart& part, int depth) {
   const std::string unknown = kUnknown + written(part);
   const std::string* set = raw(part.text);
@@ -313,7 +322,7 @@ std::string ShellValues::expand_list(std::string_view text) {
   return out.empty() ? std::string(1, kElement) : out;
 }
 
-/// The words that an unquoted variable, or all elements of an array, become.
+/// Returns the words that an unquoted variable, or all elements of an array, become.
 std::vector<std::string> ShellValues::pieces_of(const WordPart& part) {
   const bool is_all = part.kind == Kind::elements && (part.index == "@" || part.index == "*");
   const std::string* set = is_all ? raw(part.text) : nullptr;
@@ -335,6 +344,7 @@ std::string ShellValues::expand(const std::vector<WordPart>& parts, int depth) {
   std::string out;
   for (const WordPart& part : parts) {
     std::string value = value_of(part, depth);
+    // Texts of the script itself are free; only expansions count against the budget.
     const bool too_much = part.kind != Kind::text && (out.size() + value.size() > kLongestValue ||
                                                       *expanded_ + value.size() > kMostExpanded);
     if (too_much) value = kUnknown + written(part).substr(0, 80);
@@ -344,7 +354,7 @@ std::string ShellValues::expand(const std::vector<WordPart>& parts, int depth) {
   return out;
 }
 
-/// The words that a word becomes, with marks where parts are not known.
+/// Returns the words that a word becomes, with marks where parts are unknown.
 std::vector<std::string> ShellValues::texts_of(const ShellToken& word) {
   std::vector<std::string> texts(1);
   const auto is_all_elements = [](const WordPart& part) {

@@ -1,5 +1,6 @@
-// Protobuf's encoding (protobuf.dev/programming-guides/encoding): a key is field * 8 + wire type; 0 varint, 1
-// eight bytes, 2 length and bytes, 5 four bytes; groups (3, 4) are of the past and end the walk.
+// Protobuf's encoding (protobuf.dev/programming-guides/encoding). A key is field * 8 + wire type: 0 varint, 1
+// eight bytes, 2 length and bytes, 5 four bytes.
+// Groups (3 and 4) are obsolete and end the walk.
 #include "sim/import/wire_message.hpp"
 
 #include <bit>
@@ -8,12 +9,15 @@ namespace foretrain {
 
 namespace {
 
+/// The fault of a number that is cut off.
 constexpr std::string_view kCutNumber = "where the file ends within a number";
 
 }  // namespace
 
+// A byte holds 7 bits, and its highest bit says that another byte follows.
 bool WireMessage::varint(std::uint64_t& out) {
   out = 0;
+  // Ten bytes hold 64 bits; more are refused, since a value cannot be so long.
   for (int shift = 0; shift < 64; shift += 7) {
     if (at_end()) return broke(kCutNumber);
     const auto byte = static_cast<unsigned char>(bytes_[position_++]);
@@ -24,6 +28,7 @@ bool WireMessage::varint(std::uint64_t& out) {
 }
 
 bool WireMessage::fixed(std::size_t size) {
+  // position_ never exceeds the size, so the difference cannot wrap.
   if (bytes_.size() - position_ < size) return broke(kCutNumber);
   for (std::size_t i = 0; i < size; ++i)
     number_ |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes_[position_ + i])) << (8 * i);
@@ -34,6 +39,7 @@ bool WireMessage::fixed(std::size_t size) {
 bool WireMessage::delimited() {
   std::uint64_t length = 0;
   if (!varint(length)) return false;
+  // The length is compared with the rest before it is added, so a huge one cannot overflow.
   if (length > bytes_.size() - position_) return broke("a length beyond the end");
   inside_ = bytes_.substr(position_, length);
   position_ += length;
@@ -41,10 +47,12 @@ bool WireMessage::delimited() {
 }
 
 bool WireMessage::next() {
+  // A fault is final: the position behind it has no meaning.
   if (is_broken() || at_end()) return false;
   std::uint64_t key = 0;
   number_ = 0, inside_ = {};
   if (!varint(key)) return false;
+  // Field numbers have 29 bits, and 0 is none.
   if (key >> 3 == 0 || key >> 3 >= (1U << 29)) return broke("a field number that cannot be");
   field_ = static_cast<int>(key >> 3), wire_ = static_cast<int>(key & 7);
   switch (wire_) {
@@ -61,6 +69,7 @@ bool WireMessage::next() {
   }
 }
 
+// Such a message has no key, so the field has no number.
 bool WireMessage::next_in_row() {
   if (is_broken() || at_end()) return false;
   number_ = 0, inside_ = {};
@@ -71,10 +80,12 @@ bool WireMessage::next_in_row() {
 float WireMessage::real() const { return std::bit_cast<float>(static_cast<std::uint32_t>(number_)); }
 
 bool WireMessage::append_integers(std::vector<std::int64_t>& to, std::size_t most) {
+  // A list of numbers may be written as one field for each, or packed into one field of bytes.
   if (wire_ != 2) {
     to.push_back(integer());
     return to.size() <= most;
   }
+  // A packed field holds varints one behind the other, without keys.
   WireMessage packed(inside_);
   while (packed.position_ < inside_.size() && to.size() <= most) {
     std::uint64_t value = 0;

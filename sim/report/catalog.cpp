@@ -1,4 +1,4 @@
-// One row per format.
+// The formats of a prediction: one row each. Adding a format means adding a row and its functions.
 #include "sim/report/catalog.hpp"
 
 #include "sim/base/named_rows.hpp"
@@ -13,12 +13,15 @@ namespace foretrain {
 
 namespace {
 
+/// Writes several predictions as JSON, which has no options.
 std::string write_several_json(const std::vector<Prediction>& predictions, const ReportOptions&) {
   return write_predictions_json(predictions);
 }
 
 }  // namespace
 
+// Columns: name, help text, and the writers of one prediction, several, a study, and both scalings; nullptr
+// means that the format cannot show it.
 const std::vector<ReportEntry>& report_catalog() {
   static const std::vector<ReportEntry> rows{
       {"table", "for people: the answer, or with --details all tables", write_answer_or_table,

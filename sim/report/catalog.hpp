@@ -1,4 +1,4 @@
-// The report formats of a prediction: a table of functions, one row and one file each.
+// The report formats of a prediction: a table of functions, with one row and one file for each format.
 #pragma once
 
 #include <string>
@@ -10,19 +10,24 @@
 
 namespace foretrain {
 
-/// Options that all formats of a prediction share.
+/// Options that all formats of a prediction share. Most only affect the table.
 struct ReportOptions {
-  bool explain = false;  ///< append the decisions (table only)
-  bool details = false;  ///< all tables of a prediction instead of its answer (table only)
-  // Of a terminal, and of tables only.
-  std::size_t columns = 0;  ///< how wide it is; 0: none, and the table is as in a file
-  bool bars = false;        ///< it shows efficiencies as bars of block characters
-  bool quiet = false;       ///< the answer alone (curve, verdicts, rows), wherever it goes
+  /// Appends the decisions and their reasons (table only).
+  bool explain = false;
+  /// Writes all tables of a prediction instead of its answer (table only).
+  bool details = false;
+  // The following options describe the terminal that a table goes to.
+  /// Width of the terminal in characters; 0: none, as for a file.
+  std::size_t columns = 0;
+  /// The terminal can show efficiencies as bars of block characters.
+  bool bars = false;
+  /// Writes the answer alone (curve, verdicts, rows), wherever it goes.
+  bool quiet = false;
 };
 
 using ReportFunction = std::string (*)(const Prediction& prediction, const ReportOptions& options);
 
-/// A format of a prediction: its name, and the function that writes it.
+/// A format of a prediction: its name, its help text, and the functions that write it.
 struct ReportEntry {
   std::string_view name;
   std::string_view summary;
@@ -35,8 +40,11 @@ struct ReportEntry {
                                      const ReportOptions& options);  ///< nullptr: only one
 };
 
+/// Returns all formats; the first is the default.
 const std::vector<ReportEntry>& report_catalog();
+/// Returns the format of that name; nullptr: there is none.
 const ReportEntry* find_report(std::string_view name);
+/// Returns the names for --format.
 std::vector<std::string> report_names();
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// Reports that have a function per format and nothing more: a row each, the first is the default.
+// Reports that have one function for each format and nothing else. The first row of their table is the
+// default.
 #pragma once
 
 #include <string>
@@ -6,7 +7,7 @@
 
 namespace foretrain {
 
-/// An output format by its name.
+/// A format: the name for --format, and the function that writes the report.
 template <class Subject>
 struct Format {
   std::string_view name;

@@ -1,10 +1,11 @@
-// The parts of JSON that several reports share.
+// The parts of JSON that several reports share; most follow from the declared fields.
 #include "sim/report/json_value.hpp"
 
 #include "sim/report/fields/shared_fields.hpp"
 
 namespace foretrain {
 
+// The indentation is two blanks; bytes that are no UTF-8 are replaced instead of throwing.
 std::string json_text(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -21,6 +22,7 @@ Json estimate_json(const Estimate& estimate) { return declared_json(estimate); }
 
 Json decisions_json(const Decisions& decisions) { return declared_json(decisions.list()); }
 
+// Each finding is an object, in the order of the diagnostics.
 Json findings_json(const std::vector<Diagnostic>& findings, std::string_view severity) {
   Json out = Json::array();
   for (const Diagnostic& finding : findings)

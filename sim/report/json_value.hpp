@@ -1,4 +1,5 @@
-// JSON as the reports write it: keys in the order they are added, and the parts several reports share.
+// JSON as the reports write it, with keys in the order in which they are added, and the parts that several
+// reports share.
 #pragma once
 
 #include <optional>
@@ -16,7 +17,7 @@ namespace foretrain {
 
 using Json = nlohmann::ordered_json;
 
-/// A key that is promised stands there also when there is no answer.
+/// Returns the value, or null when there is none: a promised key is always written.
 template <class T>
 Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
@@ -25,25 +26,27 @@ Json or_null(const std::optional<T>& value) {
 struct ErrorStatistics;
 struct TrainingSettings;
 
-/// Indented by two blanks, with a line end; what is no UTF-8 is replaced.
+/// Returns JSON indented by two blanks, with a line end. Invalid UTF-8 is replaced.
 std::string json_text(const Json& json);
-/// median, p90, mean, bias.
+/// Returns median, p90, mean and bias of errors, as shares.
 Json statistics_json(const ErrorStatistics& statistics);
-/// The account of one step in seconds, by the keys of the contract.
+/// Returns the breakdown of one step in seconds, with the keys of the schema.
 Json breakdown_json(const Breakdown& breakdown);
-/// low_s, high_s, level; null where it is not known.
+/// Returns low_s, high_s and level; null when the interval is unknown.
 Json interval_json(const std::optional<Interval>& interval);
-/// Bytes that a GPU holds, whether they fit, and the largest batch that does.
+/// Returns the bytes that a GPU holds, whether they fit, and the largest batch that fits.
 Json memory_json(const PredictionPoint& point);
-/// What evidence did to a prediction.
+/// Returns what measured runs did to a prediction.
 Json evidence_json(const AppliedEvidence& evidence);
+/// Returns an estimate of the Gaussian process, with its neighbours.
 Json estimate_json(const Estimate& estimate);
+/// Returns the model's decisions in order.
 Json decisions_json(const Decisions& decisions);
-/// A file of another tool's training settings, key by key (prediction/settings_listing.cpp).
+/// Returns a file of another tool's training settings, key by key (prediction/settings_listing.cpp).
 Json settings_json(const TrainingSettings& settings);
-/// A setting, or a figure of a sweep: a flag, a number, text, null (sweep/sweep_reports.cpp).
+/// Returns a setting or a figure of a sweep: boolean, number, text or null (sweep/sweep_reports.cpp).
 Json json_of_cell(const Value& value);
-/// What is wrong with a job, with the line it stands in.
+/// Returns mistakes or warnings about a job, each with its file and line; line 0: none.
 Json findings_json(const std::vector<Diagnostic>& findings, std::string_view severity);
 
 }  // namespace foretrain

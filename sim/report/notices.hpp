@@ -1,12 +1,12 @@
-// The licences of others' software that is compiled into the program or in its pages.
+// Licences of third-party software that is compiled into the program or its pages.
 #pragma once
 
 #include <string_view>
 
 namespace foretrain {
 
-/// Plain text: each library and each package of the pages by name, with copyright and licence (made by
-/// cmake/notices.cmake).
+/// Returns plain text with name, copyright and licence of each library and of each package of the pages. It
+/// is made by cmake/notices.cmake.
 std::string_view packed_notices();
 
 }  // namespace foretrain

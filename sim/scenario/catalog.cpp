@@ -1,5 +1,5 @@
-// Catalogs are folders below a few roots; a name is looked up root by root, so that a user's folder can
-// shadow ours.
+// Catalogs are folders below a few roots. A name is looked up root by root, so that a user's folder can
+// shadow the program's.
 #include "sim/scenario/catalog.hpp"
 
 #include <algorithm>
@@ -27,8 +27,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// Longest name of an entry, in bytes; longer texts are not looked up.
 constexpr std::size_t kLongestCatalogName = 128;
 
+/// Returns the folder of a kind below a root.
 std::string_view folder_of(CatalogKind kind) {
   static constexpr std::array<std::string_view, 9> kFolders{"models",
                                                             "topologies",
@@ -42,6 +44,7 @@ std::string_view folder_of(CatalogKind kind) {
   return kFolders[static_cast<std::size_t>(kind)];
 }
 
+/// Recorded models are larger than other files.
 std::size_t largest_text(CatalogKind kind) {
   return kind == CatalogKind::models ? kLargestModelText : kLargestText;
 }
@@ -51,10 +54,12 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(path, ignored);
 }
 
+/// Returns whether a folder is a root of catalogs.
 bool holds_catalogs(const fs::path& folder) {
   return is_folder(folder / "models") && is_folder(folder / "topologies");
 }
 
+/// Adds the folders of FORETRAIN_PATH.
 void add_user_roots(std::vector<std::string>& roots) {
   const char* variable = std::getenv("FORETRAIN_PATH");
   std::string_view rest = variable == nullptr ? "" : variable;
@@ -65,7 +70,8 @@ void add_user_roots(std::vector<std::string>& roots) {
   }
 }
 
-/// What this code was loaded from: the shared library, or the program. Empty where neither is known.
+/// Returns the file that this code was loaded from: the shared library, or the program. Empty if neither is
+/// known.
 fs::path file_of_this_code() {
   std::error_code problem;
 #ifndef __EMSCRIPTEN__
@@ -77,6 +83,7 @@ fs::path file_of_this_code() {
   return fs::read_symlink("/proc/self/exe", problem);
 }
 
+/// Adds the nearest folder above the binary that holds catalogs, and PREFIX/share/foretrain.
 void add_roots_near_binary(std::vector<std::string>& roots) {
   const fs::path binary = file_of_this_code();
   if (binary.empty()) return;
@@ -94,8 +101,8 @@ void add_names(const fs::path& folder, std::vector<std::string>& names) {
     names.push_back(fs::path(file).stem().string());
 }
 
-/// "2026-11-28" of the file that says when catalogs were made; empty: none does, as in a source tree. Of
-/// whatever question: no file of somebody else's is read.
+/// Returns the date at which catalogs were made, such as "2026-11-28"; empty if no file states it, as in a
+/// source tree. The file is read in spite of GivenFiles, because its path is not part of any question.
 std::string date_in(const std::string& root) {
   const std::string file = root + "/" + std::string(kCatalogsDateFile);
   if (const auto packed = packed_file(file)) return std::string(packed->substr(0, packed->find('\n')));
@@ -106,7 +113,7 @@ std::string date_in(const std::string& root) {
   return static_cast<std::size_t>(stream.gcount()) == day.size() ? day : "";
 }
 
-/// Before those that came with the program, where they are newer.
+/// Adds the catalogs of `update-catalogs` before those that came with the program, if they are newer.
 void add_updated_root(std::vector<std::string>& roots, std::size_t at) {
   const std::string updated = updated_catalogs_folder();
   if (updated.empty() || at == roots.size() || !holds_catalogs(updated)) return;
@@ -127,12 +134,12 @@ std::optional<std::string> file_named(CatalogKind kind, const std::string& name)
   return std::nullopt;
 }
 
-/// A file, and which of the things that it describes.
+/// A file, and the part of it that describes the thing.
 struct FilePlace {
   std::string path, part;
 };
 
-/// A size of a family by one of its names.
+/// Returns the place of a size of a family, by one of its names.
 std::optional<FilePlace> size_named(CatalogKind kind, const std::string& name) {
   if (kind != CatalogKind::models) return std::nullopt;
   const std::optional<FamilySize> found = find_family_size(catalog_roots(), name);
@@ -144,7 +151,8 @@ std::optional<FilePlace> entry_named(CatalogKind kind, const std::string& name) 
   return size_named(kind, name);
 }
 
-/// The place that a name stands for; nullopt for a name that is in no catalog.
+/// Returns the place of a name, nullopt for a name that is in no catalog. A path is taken as it is. Other
+/// names are looked up exactly, then by the rules of GPUs or models, or by a similar spelling.
 std::optional<FilePlace> place_of(CatalogKind kind, const std::string& name) {
   if (name.empty() || name.find('\0') != std::string::npos) return std::nullopt;
   if (is_path(name)) {
@@ -169,7 +177,7 @@ SourceText text_at(CatalogKind kind, const FilePlace& place) {
   return text;
 }
 
-/// What people choose a scenario from, and may write themselves.
+/// Returns how to list a catalog that people choose from, and how to add an entry of their own.
 std::string_view how_to_list(CatalogKind kind) {
   if (kind == CatalogKind::models)
     return "foretrain list models; your own: a file (docs/models/model_files.md), as in ./mine.toml";
@@ -180,8 +188,8 @@ std::string_view how_to_list(CatalogKind kind) {
   return "";
 }
 
-/// For a machine that is in no catalog: those with the same GPU, by the part of the name that holds a number
-/// ("a100" of "mylab-a100"). Empty where a name is only misspelt, or has no such part.
+/// Returns a hint for a machine that is in no catalog: machines with the same GPU, by the part of the name
+/// with a number ("a100" of "mylab-a100"). Empty for a name that is only misspelt, or has no such part.
 std::string machines_like(std::string_view name, const std::vector<std::string>& names) {
   constexpr std::size_t kShortestPart = 3, kMostNames = 6;
   if (did_you_mean(name, names).starts_with("did you mean")) return "";
@@ -204,7 +212,7 @@ std::string machines_like(std::string_view name, const std::vector<std::string>&
       fmt::join(alike, ", "));
 }
 
-/// After "did you mean …?" a sentence of its own.
+/// Appends how to list the catalog. After "did you mean …?" it is a sentence of its own.
 std::string with_listing(const std::string& hint, CatalogKind kind) {
   const std::string_view how = how_to_list(kind);
   return how.empty() ? hint : fmt::format("{}{}{}", hint, hint.ends_with('?') ? " All: " : "; all: ", how);
@@ -234,6 +242,7 @@ std::vector<std::string> catalog_roots() {
   add_user_roots(roots);
   const std::size_t of_user = roots.size();
   add_roots_near_binary(roots);
+  // Catalogs in the program are used only where no others are found.
   const bool is_alone = roots.size() == of_user;
   if (is_alone && !packed_catalogs().empty()) roots.emplace_back(kPackedFolder);
   add_updated_root(roots, of_user);
@@ -243,6 +252,7 @@ std::vector<std::string> catalog_roots() {
 std::vector<std::string> catalog_folders() {
   std::vector<std::string> folders;
   for (const std::string& root : catalog_roots()) {
+    // The other kinds are below the clusters' folder.
     for (const CatalogKind kind :  // the others lie below the clusters
          {CatalogKind::models, CatalogKind::clusters, CatalogKind::scenarios, CatalogKind::datasets})
       folders.push_back((fs::path(root) / folder_of(kind)).string());

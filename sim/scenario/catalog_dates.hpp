@@ -1,4 +1,4 @@
-// When catalogs were made, and where newer ones are put.
+// Dates of catalogs, and the folder of newer ones.
 #pragma once
 
 #include <string>
@@ -6,12 +6,13 @@
 
 namespace foretrain {
 
-/// In every folder of catalogs but a source tree: the day they were made, as 2026-11-28.
+/// File with the date at which catalogs were made, as 2026-11-28. Every root has it except a source tree.
 inline constexpr std::string_view kCatalogsDateFile = "catalogs_date.txt";
-/// That of the first of catalog_roots(); empty: a source tree, or no catalogs.
+/// Returns the date of the first of catalog_roots(); empty: a source tree, or no catalogs.
 std::string catalogs_date();
 
-/// Where `update-catalogs` puts them; empty: there is no place (neither XDG_DATA_HOME nor HOME is set).
+/// Returns the folder of `update-catalogs`; empty if there is none because neither XDG_DATA_HOME nor HOME is
+/// set.
 std::string updated_catalogs_folder();
 
 }  // namespace foretrain

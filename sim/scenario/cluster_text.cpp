@@ -12,6 +12,7 @@ namespace foretrain {
 
 namespace {
 
+/// Column at which comments begin.
 constexpr std::size_t kCommentColumn = 32;
 constexpr std::size_t kItemsPerLine = 4;
 
@@ -25,6 +26,7 @@ std::string device_pair(std::string_view a, std::string_view b) {
 
 void ClusterText::remark(std::string_view text) { text_ += fmt::format("# {}\n", text); }
 
+/// Inserts the prefix behind the opening brackets of a heading.
 std::string ClusterText::within(std::string_view heading) const {
   const std::size_t name = std::min(heading.find_first_not_of('['), heading.size());
   return fmt::format("{}{}{}", heading.substr(0, name), prefix_, heading.substr(name));
@@ -61,6 +63,7 @@ void ClusterText::add_assumed_host(const NodeSpec& like, std::string_view like_n
   for (const auto& family : host_families()) {
     if (family.value == host.family) add("family", quoted_text(family.name), "assumed");
   }
+  // Cores and memory of the template are those of its whole node.
   add("cores", std::to_string(std::min(host.cores / like.cpus * sockets, 1024)),
       "assumed: of the whole node");
   add("slowdown", fmt::format("{:g}", host.slowdown),

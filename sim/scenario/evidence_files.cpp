@@ -1,4 +1,4 @@
-// Beside the other catalogs.
+// Evidence is in a folder beside the other catalogs.
 #include "sim/scenario/evidence_files.hpp"
 
 #include <algorithm>

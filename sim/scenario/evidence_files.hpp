@@ -1,4 +1,4 @@
-// Where the evidence that comes with the program lies.
+// Location of the evidence that comes with the program.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace foretrain {
 
-/// The stores in the folder `evidence` of the first root of the catalogs that has one, sorted.
+/// Returns the stores in the folder `evidence` of the first catalog root that has one, sorted.
 std::vector<std::string> shipped_evidence();
 
 }  // namespace foretrain

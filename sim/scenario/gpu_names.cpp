@@ -1,4 +1,5 @@
-// Makers' words tell nothing of the kind of GPU, but "Quadro" does: RTX 6000 is a name of three generations.
+// Names of GPUs. Words of makers do not distinguish GPUs, but "Quadro" does: RTX 6000 is a name of three
+// generations.
 #include "sim/scenario/gpu_names.hpp"
 
 #include <algorithm>
@@ -11,14 +12,15 @@ namespace foretrain {
 
 namespace {
 
+/// A name that drivers print, and the product.
 struct DriversName {
   std::string_view name, product;
 };
-/// What drivers call boards whose names leave out the socket, or have the memory of the CPU beside them.
+/// Drivers' names of boards that omit the socket, or that have the memory of the CPU in their name.
 constexpr DriversName kDriversNames[] = {{"NVIDIA H100 80GB HBM3", "NVIDIA H100 SXM5 80GB"},
                                          {"NVIDIA GH200 480GB", "NVIDIA GH200 96GB"}};
 
-/// Small letters and digits alone.
+/// Returns a name in small letters, without anything but letters and digits.
 std::string bare(std::string_view name) {
   std::string out;
   for (const char c : lower_case(name))
@@ -26,14 +28,14 @@ std::string bare(std::string_view name) {
   return out;
 }
 
-/// The words in their order, as one.
+/// Returns the words in their order as one text.
 std::string joined(const std::vector<std::string>& words) {
   std::string out;
   for (const std::string& word : words) out += word;
   return out;
 }
 
-/// Whether the parts of an entry begin with this: v100 and v100sxm2 of v100-sxm2-16gb.
+/// Returns whether an entry begins with this at a boundary of its parts: v100 and v100sxm2 of v100-sxm2-16gb.
 bool begins_parts(std::string_view entry, std::string_view wanted) {
   for (std::size_t end = entry.find('-'); end != std::string_view::npos; end = entry.find('-', end + 1))
     if (bare(entry.substr(0, end)) == wanted) return true;
@@ -45,6 +47,7 @@ std::set<std::string> set_of_words(std::string_view name) {
   return {words.begin(), words.end()};
 }
 
+/// Returns the entries that fulfil a condition.
 template <class Is>
 std::vector<std::string> those(const std::vector<std::string>& entries, Is is) {
   std::vector<std::string> out;
@@ -78,12 +81,12 @@ std::vector<std::string> product_words(std::string_view product) {
            word == "workstation" || word.starts_with("hbm");
   });
   for (std::string& word : words) {
-    // "v100-32g" as a site's feature.
+    // A site may write the memory as in "v100-32g".
     const bool is_size =
         word.size() > 1 && word.ends_with('g') && word.find_first_not_of("0123456789") == word.size() - 1;
     if (is_size) word += 'b';
   }
-  // "Instinct MI250X/MI250", "MI300X OAM": AMD's products are one word.
+  // AMD's products are one word: "Instinct MI250X/MI250", "MI300X OAM".
   const auto is_amd_product = [](const std::string& word) {
     return word.starts_with("mi") && word.size() > 2 &&
            std::isdigit(static_cast<unsigned char>(word[2])) != 0;
@@ -114,7 +117,9 @@ std::vector<std::string> gpus_named(std::string_view name, const std::vector<std
   const auto may_be = [&](const std::string& entry) {
     return is_product_named(entry, name) || begins_parts(entry, wanted);
   };
+  // The steps go from exact to loose; the first that finds entries decides.
   auto same = those(entries, is_same);
+  // A name without "Quadro" may still mean such a board, so the next step lists both.
   if (std::ranges::any_of(same, is_other_line)) same.clear();
   return same.empty() ? those(entries, may_be) : same;
 }

@@ -7,21 +7,22 @@
 
 namespace foretrain {
 
-/// What stands in brackets ("GV100GL [Tesla V100 SXM2 16GB]"), else all of it; boards whose driver leaves out
-/// what tells them apart get their full name ("NVIDIA H100 80GB HBM3" is the one on SXM5).
+/// Returns the product in a driver's name: the text in brackets ("GV100GL [Tesla V100 SXM2 16GB]"), else the
+/// whole name. Boards whose driver omits the distinguishing part get their full name ("NVIDIA H100 80GB HBM3"
+/// is the one on SXM5).
 std::string_view product_alone(std::string_view product);
 
-/// Words of "NVIDIA A100-SXM4-80GB" that tell products apart, in small letters: a100, sxm4, 80gb.
+/// Returns the words that distinguish products, in small letters: a100, sxm4, 80gb for "NVIDIA
+/// A100-SXM4-80GB".
 std::vector<std::string> product_words(std::string_view product);
 
-/// Whether the entry of the catalog is such a product: "NVIDIA A100-SXM4-80GB" is a100-sxm4-80gb, "NVIDIA
-/// H200" any H200, "L40" no L40S.
+/// Returns whether the catalog's entry is such a product. "NVIDIA A100-SXM4-80GB" is a100-sxm4-80gb, "NVIDIA
+/// H200" is any H200, "L40" is not L40S.
 bool is_product_named(std::string_view entry, std::string_view product);
 
-/// The entries that a name may stand for: the entry that is spelt alike ("RTX 3060 Ti", "GeForce RTX
+/// Returns the entries that a name may mean: the entry that is spelt alike ("RTX 3060 Ti", "GeForce RTX
 /// 3060Ti"), else those with the same words ("NVIDIA A100 80GB PCIe"), else those that have all its words or
-/// begin with them
-/// ("v100", "RTX 4060 Ti"). Empty where there is none.
+/// begin with them ("v100", "RTX 4060 Ti"). Empty if there is none.
 std::vector<std::string> gpus_named(std::string_view name, const std::vector<std::string>& entries);
 
 }  // namespace foretrain

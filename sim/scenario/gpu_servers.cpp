@@ -1,4 +1,5 @@
-// The text is that of `foretrain topology new`, so that people can write the same file and correct it.
+// Servers of one kind of GPU. The text is that of `foretrain topology new`, so that people can write the same
+// file and correct it.
 #include "sim/scenario/gpu_servers.hpp"
 
 #include <algorithm>
@@ -18,8 +19,10 @@ namespace foretrain {
 
 namespace {
 
-/// Baseboards with NVLink between all GPUs have eight; other servers and workstations four.
+/// Number of GPUs of a server. Baseboards with NVLink between all GPUs have eight; other servers and
+/// workstations four.
 constexpr int kGpusOfBoard = 8, kGpusOfServer = 4;
+/// Readings that a message lists.
 constexpr std::size_t kMostReadings = 12;
 
 NewCluster server_of(const std::string& gpu) {

@@ -1,6 +1,5 @@
-// A launch decides how many processes run on each reserved node, the strategy how many GPUs a process drives;
-// GPUs beyond that are idle. A sampler divides the epoch between the processes; without one each runs through
-// all of it.
+// Processes, GPUs and samples. A launch decides how many processes run on each reserved node, and the
+// strategy how many GPUs a process drives; other GPUs are idle. A sampler divides the epoch among processes.
 #include "sim/scenario/job.hpp"
 
 #include <algorithm>
@@ -18,7 +17,7 @@ namespace foretrain {
 
 namespace {
 
-/// Of the draws which GPUs are slow.
+/// Stream of random numbers that draws slow GPUs.
 constexpr std::uint64_t kSlowGpuStream = 7;
 
 const StrategyEntry& strategy_of(const Scenario& scenario) { return *find_strategy(scenario.strategy); }
@@ -45,7 +44,7 @@ int processes(const Scenario& scenario, const Placement& working) {
   return 1;
 }
 
-/// Whether the launcher starts as many processes as the strategy wants.
+/// Returns whether the launcher starts as many processes as the strategy needs.
 bool suits(Launcher launcher, Processes processes) {
   if (processes == Processes::per_gpu) return true;
   if (processes == Processes::per_node)
@@ -58,7 +57,7 @@ std::string_view wanted_processes(Processes processes) {
                                           : "one process, which drives all GPUs";
 }
 
-/// How to start it so that every GPU works.
+/// Returns how to start the processes so that every GPU works.
 std::string right_launch(const Scenario& scenario, int gpus) {
   const int per_node = std::min(first_node(scenario).gpus, gpus);
   if (strategy_of(scenario).processes == Processes::per_node)
@@ -95,13 +94,13 @@ std::string sampler_warning(const Scenario& scenario, int gpus) {
       counted(gpus, "GPU"), readers, readers - 1, readers);
 }
 
-/// Whether one loader makes the batch and deals it out, so that the GPUs' parts need not be equal.
+/// Returns whether one loader makes the batch and deals it out, so that the GPUs' parts need not be equal.
 bool deals_one_batch_out(const Scenario& scenario) {
   return scenario.balances || strategy_of(scenario).processes == Processes::one ||
          scenario.strategy == "multi_worker_mirrored";  // TensorFlow's batch_sizes_for_worker
 }
 
-/// Of all ranks, as far as they are alike or share a global batch.
+/// Returns the samples of ranks that have equal batches or share a global batch.
 std::int64_t samples_of_ranks(const Scenario& scenario, std::int64_t ranks) {
   const std::int64_t steps = scenario.knobs.accumulation;
   if (!scenario.global_batch) return scenario.workload.batch_per_gpu * steps * ranks;
@@ -110,8 +109,8 @@ std::int64_t samples_of_ranks(const Scenario& scenario, std::int64_t ranks) {
   return std::max(batch * loaders, ranks) * steps;
 }
 
-/// Numbers of GPUs that cannot share the global batch without a rest, and what their steps train instead;
-/// empty when there are none.
+/// Returns a warning about numbers of GPUs that cannot share the global batch without a remainder, with the
+/// samples that their steps train; empty when there are none.
 std::string uneven_warning(const Scenario& scenario) {
   if (!scenario.global_batch || scenario.parallel) return {};
   constexpr std::size_t kMostNamed = 4;
@@ -135,7 +134,7 @@ std::string uneven_warning(const Scenario& scenario) {
       fmt::join(trained, ", "));
 }
 
-/// Ranks of one machine that do not know of each other; empty when there are none.
+/// Returns a warning about ranks of one machine that do not see each other; empty when there are none.
 std::string isolation_warning(const Scenario& scenario, int gpus) {
   const nccl::Isolation isolation = scenario.launch.isolation;
   const Placement working = working_gpus(scenario, gpus);
@@ -254,7 +253,7 @@ std::string why_not(const Scenario& scenario, int gpus) {
 
 namespace {
 
-/// Of a recorded program; empty where it can be replayed on so many, or is none.
+/// Returns why a recorded program cannot be replayed on `gpus` GPUs; empty where it can, or there is none.
 std::string why_not_replayed(const Scenario& scenario, int gpus) {
   if (!scenario.program) return {};
   return scenario.program->facts_on(working_gpu_count(scenario, gpus)).why_not;
@@ -292,8 +291,8 @@ int fewest_gpus_of(const Scenario& scenario) {
 
 namespace {
 
-/// What all ranks of a program train in one optimizer step; of fewer ranks than it runs on, what the fewest
-/// train in a step that takes them so much longer.
+/// Returns the samples that all ranks of a program train in a step. On fewer ranks than it runs on, these are
+/// the samples of the fewest ranks, whose step takes as much longer.
 std::int64_t samples_of_program(const ProgramReplays& replays, int ranks) {
   const ReplayFacts& facts = replays.facts_on(ranks);
   return facts.why_not.empty() ? facts.samples : replays.facts_on(replays.first().world).samples;
@@ -360,7 +359,7 @@ std::string job_losses(const Scenario& scenario, int gpus) {
 
 namespace {
 
-/// Means of unlike batches are not the mean of all samples.
+/// Returns a warning that the mean of unequal batches is not the mean of all samples.
 std::string weighting_warning(const Scenario& scenario) {
   if (scenario.batch_of_kind.empty() && !scenario.balances) return {};
   return "ranks with unlike batches: an average over ranks gives every sample of a small batch more weight; "
@@ -368,7 +367,7 @@ std::string weighting_warning(const Scenario& scenario) {
          "for the gradient to be that of the global batch, and the sampler must deal out as many samples";
 }
 
-/// Given GPUs that the job is not on, and draws that draw none.
+/// Returns a warning about slow GPUs that the job does not use, and draws without a slow GPU.
 std::string slow_gpu_warning(const Scenario& scenario, int gpus) {
   if (!has_slow_gpus(scenario)) return {};
   const Placement working = working_gpus(scenario, gpus);

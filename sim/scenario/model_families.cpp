@@ -1,5 +1,5 @@
-// Only the lines with names are looked at: [sizes.NAME] and `also = [...]`. The reader of models checks the
-// rest.
+// Families of models. Only the lines with names are read: [sizes.NAME] and `also = [...]`. The reader of
+// models checks the rest.
 #include "sim/scenario/model_families.hpp"
 
 #include <algorithm>
@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::string_view kSizeHeader = "[sizes.", kAlso = "also = [";
 
+/// Adds all texts in quotes of a line.
 void add_quoted(std::string_view line, std::vector<std::string>& out) {
   for (std::size_t open = line.find('"'); open != std::string_view::npos;) {
     const std::size_t close = line.find('"', open + 1);
@@ -26,6 +27,7 @@ void add_quoted(std::string_view line, std::vector<std::string>& out) {
   }
 }
 
+/// Adds the sizes of one file, by a scan of its lines; a file that cannot be read is skipped.
 void add_sizes(const std::string& path, std::vector<FamilySize>& out) {
   if (!text_file_refusal(path).empty()) return;
   const std::string text = read_text_file(path).text;
@@ -42,7 +44,7 @@ void add_sizes(const std::string& path, std::vector<FamilySize>& out) {
   }
 }
 
-/// Endings that name another training of the same network.
+/// Returns a name without one ending that stands for another training of the same network.
 std::string without_ending(const std::string& name) {
   for (const std::string_view ending :
        {"-instruct", "-chat", "-it", "-hf", "-bnb-4bit", "-unsloth", "-gptq", "-awq", "-sft", "-dpo"})
@@ -74,6 +76,7 @@ std::vector<FamilySize> family_sizes(const std::vector<std::string>& roots) {
 std::string plain_model_name(const std::vector<std::string>& roots, std::string_view name) {
   if (name.rfind('/') != name.npos) name.remove_prefix(name.rfind('/') + 1);
   std::string plain = lower_case(name);
+  // Names may have several endings, such as "-v0.1-hf".
   for (std::string next = without_ending(plain); next != plain; next = without_ending(plain)) plain = next;
   for (const std::string& root : roots) {
     const std::string path = (fs::path(root) / "models" / "names.csv").string();

@@ -1,4 +1,5 @@
-// The catalog finds the text, the schema reads it; of a site with several kinds of node a name says which.
+// Clusters by name. The catalog finds the text, the schema reads it, and for a site with several kinds of
+// node the name chooses one.
 #include "sim/scenario/named_cluster.hpp"
 
 #include <algorithm>
@@ -16,11 +17,13 @@ namespace {
 
 using ClusterRead = ClusterSpec (*)(const SourceText&, Diagnostics&);
 
+/// Reads a cluster that a name or a "gpu:" name stands for.
 ClusterSpec read_named(const std::string& name, ClusterRead read) {
   const auto server = gpu_server_text(name);
   return server ? read_or_throw(*server, read) : open_value(CatalogKind::clusters, name, read);
 }
 
+/// Reads all files of a site and splits them into kinds of node.
 std::vector<ClusterSpec> read_parts(const std::string& name, ClusterRead read) {
   std::vector<ClusterSpec> out;
   const std::vector<std::string> files = files_of_site(name);
@@ -30,6 +33,7 @@ std::vector<ClusterSpec> read_parts(const std::string& name, ClusterRead read) {
   return out;
 }
 
+/// Reads the one cluster that a name means; throws if several fit.
 ClusterSpec read_one_kind(const std::string& name, ClusterRead read) {
   const std::optional<SitePart> part = site_part_of(name);
   const std::string& site = part ? part->site : name;

@@ -1,4 +1,4 @@
-// What stands in a catalog under a name, or in a file of that name, read by the reader of its noun.
+// Reads a catalog entry, or a file of that name, with the reader of its kind.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace foretrain {
 
-/// Throws InputError: with near names where there is no such entry, or with every mistake in it.
+/// Throws InputError with near names if there is no such entry, or with every mistake in it.
 template <class Value>
 Value open_value(CatalogKind kind, const std::string& name, Value (*read)(const SourceText&, Diagnostics&)) {
   const auto source = open_named(kind, name);

@@ -1,4 +1,5 @@
-// The GPU's ports say how it is built in; the host comes from the template of servers with such ports.
+// New cluster files. The ports of the GPU determine how it is built in; the host is that of the template of
+// servers with such ports.
 #include "sim/scenario/new_cluster.hpp"
 
 #include <algorithm>
@@ -17,14 +18,17 @@ namespace foretrain {
 
 namespace {
 
-/// Servers with more GPUs have them behind PCIe switches; with fewer, one socket has lanes enough.
+/// Limits of layouts. Servers with more than 4 GPUs have them behind PCIe switches; for up to 2 GPUs one
+/// socket has lanes enough.
 constexpr int kMostGpusAtSockets = 4, kMostGpusOfOneSocket = 2;
-/// A mesh of more GPUs leaves too few NVLinks for each pair: NVIDIA's boards have NVSwitches, AMD's a mesh.
+/// A mesh of more GPUs leaves too few NVLinks for each pair. NVIDIA's boards then have NVSwitches, AMD's a
+/// mesh.
 constexpr int kMostGpusOfMesh = 4;
 
-/// TCP goes through the kernel; adapters then do not reach GPU memory.
+/// Returns whether messages go through the kernel's TCP, in which case adapters do not reach GPU memory.
 bool is_plain_ethernet(std::string_view network) { return network.find("eth_") != std::string_view::npos; }
 
+/// Returns how boards with this GPU usually connect `gpus` of them.
 NvlinkLayout usual_layout(const Gpu& gpu, int gpus) {
   const GpuPorts& ports = gpu.ports;
   if (ports.nvlinks == 0 || ports.bridged || gpus == 1) return NvlinkLayout::none;
@@ -33,7 +37,7 @@ NvlinkLayout usual_layout(const Gpu& gpu, int gpus) {
   return is_mesh ? NvlinkLayout::all : NvlinkLayout::through_switch;
 }
 
-/// Every mistake of the question, with the parts that it names.
+/// The parts that a question names. Construction throws InputError with all mistakes.
 class NewClusterParts {
  public:
   explicit NewClusterParts(const NewCluster& wanted) : wanted_(wanted) {
@@ -48,6 +52,7 @@ class NewClusterParts {
     layout = wanted.nvlink.value_or(usual_layout(gpu, wanted.gpus_per_node));
     if (!gpu.name.empty()) check_nvlinks();
     if (!mistakes_.empty()) throw InputError(std::move(mistakes_));
+    // The template gives the host; it is not part of the question, so it cannot be wrong.
     like = open_value(CatalogKind::nodes, host_template_of(host_link_of(gpu)), read_node_template);
   }
 
@@ -58,6 +63,7 @@ class NewClusterParts {
 
  private:
   template <class Open>
+  // Keeps the diagnostics of an error instead of throwing them.
   void collect(Open open) {
     try {
       open();
@@ -70,6 +76,7 @@ class NewClusterParts {
     collect([&] { throw InputError(std::move(message), std::move(hint)); });
   }
 
+  // Checks the NVLink layout against the GPU's ports.
   void check_nvlinks() {
     const int gpus = wanted_.gpus_per_node;
     const GpuPorts& ports = gpu.ports;
@@ -87,6 +94,7 @@ class NewClusterParts {
   std::vector<Diagnostic> mistakes_;
 };
 
+/// Returns device names such as gpu0, gpu1, …
 std::vector<std::string> devices(std::string_view kind, int count) {
   std::vector<std::string> names;
   for (int i = 0; i < count; ++i) names.push_back(fmt::format("{}{}", kind, i));
@@ -98,7 +106,7 @@ std::vector<std::string> all_quoted(std::vector<std::string> names) {
   return names;
 }
 
-/// Section by section, each assumption marked.
+/// Writes the file section by section, with each assumption marked.
 class ClusterWriter {
  public:
   ClusterWriter(const NewCluster& wanted, const NewClusterParts& parts)
@@ -122,7 +130,7 @@ class ClusterWriter {
   }
 
  private:
-  /// Grace Hopper and its kin: a CPU for every GPU.
+  /// Returns whether every GPU has a CPU of its own, as in Grace Hopper.
   bool has_own_cpus() const { return host_link_.starts_with("nvlink_c2c"); }
 
   int socket_count() const {
@@ -176,6 +184,7 @@ class ClusterWriter {
       out_.add("gpudirect", "false", "assumed: GeForce drivers refuse it");
   }
 
+  // GPUs are spread evenly over the sockets.
   int socket_of(int gpu) const {
     return static_cast<int>(static_cast<std::int64_t>(gpu) * sockets_ / wanted_.gpus_per_node);
   }
@@ -244,6 +253,7 @@ class ClusterWriter {
 
 std::string new_cluster_text(const NewCluster& wanted) {
   const NewClusterParts parts(wanted);
+  // The written text must be one that the reader accepts.
   std::string text = ClusterWriter(wanted, parts).text();
   read_or_throw(SourceText{"new cluster", text}, read_cluster);
   return text;

@@ -1,4 +1,4 @@
-// What was read from the catalogs already, so that a hundred scenarios of one cluster read its files once.
+// Contents of the catalogs that were read already, so that many scenarios of one cluster read its files once.
 #pragma once
 
 #include <map>
@@ -14,19 +14,22 @@ namespace foretrain {
 
 class ProgramReplays;
 
-/// A network and what it expands to.
+/// A network and its expansion.
 struct OpenedModel {
   Model model;
   std::shared_ptr<const ExpandedModel> expanded;
 };
 
-/// By the name or path they were opened with; only what has no mistakes. The files must not change meanwhile.
+/// Contents by the name or path with which they were opened; only those without mistakes. The files must not
+/// change meanwhile. Not thread-safe.
 struct OpenedCatalogs {
   std::map<std::string, OpenedModel> models{};
-  std::map<std::string, std::string> networks{};  ///< ScenarioOverrides::networks
-  /// By the paths of all recordings of a program.
+  /// See ScenarioOverrides::networks.
+  std::map<std::string, std::string> networks{};
+  /// Programs by the paths of all their recordings.
   std::map<std::vector<std::string>, std::shared_ptr<const ProgramReplays>> programs{};
-  std::map<std::string, ClusterSpec> clusters{};  ///< without the constants of their calibration in place
+  /// Clusters without the constants of their calibration.
+  std::map<std::string, ClusterSpec> clusters{};
 };
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// A recording is exact for what was recorded; each warning names what goes beyond that.
+// Warnings about recordings. A recording is exact for the run that was recorded; each warning names an
+// extrapolation.
 #include "sim/scenario/recording.hpp"
 
 #include <algorithm>
@@ -14,9 +15,10 @@ namespace foretrain {
 
 namespace {
 
+/// Names or notes that a warning lists.
 constexpr std::size_t kMostNamed = 5;
 
-/// The first few of them.
+/// Returns the first few names, and the number of the others.
 std::string some_of(std::vector<std::string> names) {
   const std::size_t all = names.size();
   names.resize(std::min(all, kMostNamed));
@@ -24,7 +26,7 @@ std::string some_of(std::vector<std::string> names) {
                      all > kMostNamed ? fmt::format(" and {} more", all - kMostNamed) : "");
 }
 
-/// What its recorder made up or left out.
+/// Adds warnings on guesses and omissions of the program's recorder.
 void warn_of_program(const Program& program, std::vector<std::string>& warnings) {
   for (const std::vector<std::string>* sentences : {&program.guesses, &program.notes}) {
     const std::size_t shown = std::min(sentences->size(), kMostNamed);
@@ -43,13 +45,14 @@ void warn_of_program(const Program& program, std::vector<std::string>& warnings)
                     program.name));
 }
 
+/// Returns whether any batch of the scenario differs from the recorded one.
 bool trains_other_batch(const Scenario& scenario, std::int64_t recorded) {
   const auto differs = [recorded](std::int64_t batch) { return batch != recorded; };
   return scenario.global_batch || differs(scenario.workload.batch_per_gpu) ||
          std::any_of(scenario.batch_of_kind.begin(), scenario.batch_of_kind.end(), differs);
 }
 
-/// Of sizes that are known at one batch.
+/// Adds warnings on sizes that are known at one batch only.
 void warn_of_batch(const Scenario& scenario, const Recording& recording, std::vector<std::string>& warnings) {
   if (!trains_other_batch(scenario, recording.batch)) return;
   const std::string& name = scenario.model.name;

@@ -1,4 +1,5 @@
-// A stack of scopes, one for each use of a block that is being expanded.
+// A stack of scopes, one for each use of a block that is being expanded. Scope 0 is the file, whose names
+// stay as they are.
 #include "sim/scenario/result_names.hpp"
 
 #include <fmt/format.h>

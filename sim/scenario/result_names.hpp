@@ -1,5 +1,5 @@
-// The names that a model gives to results, block by block: each use of a block sees the names outside, and
-// keeps its own to itself.
+// Names that a model gives to results, block by block. Each use of a block sees the names outside, and its
+// own names are not visible outside.
 #pragma once
 
 #include <functional>
@@ -12,18 +12,20 @@
 namespace foretrain {
 
 /// Turns the names of a file into names that are unique in the flattened model. Names inside a block's use
-/// get the number of their scope behind them.
+/// get the number of their scope appended.
 class ResultNames {
  public:
+  /// Begin and end the use of a block.
   void enter() { scopes_.push_back({++entered_, {}}); }
   void leave() { scopes_.pop_back(); }
 
-  /// A new name of this scope; nothing when the scope has it already.
+  /// Returns a new name of this scope; nullopt when the scope has it already.
   std::optional<std::string> define(std::string_view name);
-  /// The list of that name, here or outside; a new one of this scope when there is none.
+  /// Returns the list of that name, here or outside; a new one of this scope when there is none.
   std::string define_list(std::string_view name);
-  /// The innermost result of that name; nothing when there is none.
+  /// Returns the innermost result of that name; nullopt when there is none.
   std::optional<std::string> find(std::string_view name) const;
+  /// Returns all names that can be used here, for hints.
   std::vector<std::string> visible() const;
 
  private:

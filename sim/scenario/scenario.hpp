@@ -1,4 +1,9 @@
-// A question: which network, on which cluster, with which strategy, on how many GPUs.
+// One question: network, cluster, strategy and numbers of GPUs.
+//
+// A Scenario is the value between reading and predicting. Readers fill it from a TOML text, command-line
+// options and catalogs. Planning, simulation, search and reports take it by const reference, and
+// variation.hpp copies it for questions that differ in one thing. Reading resolves every name, checks every
+// value and collects all mistakes before it throws, so later stages need not check the question again.
 #pragma once
 
 #include <algorithm>
@@ -24,119 +29,151 @@
 
 namespace foretrain {
 
-/// Which part of the model a measurement corrects: kernel times, host times, or the input pipeline.
+/// The part of the model that a measurement corrects: kernel times, host times, or the input pipeline.
 enum class AnchorSide : std::uint8_t { compute, host, input };
 
 struct Scenario;
 class ProgramReplays;
 
-/// A measured point that the model is scaled to.
+/// A measured step time to which the model is scaled.
 struct Anchor {
   int gpus = 1;
+  /// Measured seconds of a step.
   double step_s = 0;
-  std::optional<AnchorSide> scales{};  ///< which side is wrong; by default the one that bounds the step
-  bool reused_batch = false;  ///< the measured run loaded one batch and trained on it again and again
-  std::shared_ptr<const Scenario> job{};  ///< what was measured; none: the scenario itself
+  /// The part to be scaled; by default the one that bounds the step.
+  std::optional<AnchorSide> scales{};
+  /// The measured run loaded one batch and trained on it again and again.
+  bool reused_batch = false;
+  /// The run that was measured; nullptr: the scenario itself.
+  std::shared_ptr<const Scenario> job{};
 };
 
-/// Work that happens every so many epochs: as long as `duration` says, or else a pass over `samples`
-/// (validation), or else writing the weights and the optimizer's state from one rank at `bandwidth`
-/// (checkpoint).
+/// Work that recurs every `every_epochs` epochs. Its length is `duration`; or else that of a pass over
+/// `samples` (validation); or else that of writing the weights and the optimizer's state from one rank at
+/// `bandwidth` (checkpoint).
 struct Periodic {
-  std::string name;  ///< "validation", "checkpoint"
+  /// "validation" or "checkpoint".
+  std::string name;
   double every_epochs = 1;
   std::optional<Time> duration{};
   std::int64_t samples = 0;
-  std::int64_t batch_per_gpu = 0;  ///< of the pass; 0 = the training's
+  /// Batch of the pass; 0 = that of the training.
+  std::int64_t batch_per_gpu = 0;
   ByteRate bandwidth{};
 };
 
-/// The batch of a GPU on nodes of a kind.
+/// The batch of a GPU on nodes of one kind.
 struct KindBatch {
   std::string kind;
   std::int64_t batch = 0;
   SourceSpan span{};
 };
 
-/// A setting that decides memory, time or the wire and that is not modelled: no answer holds with it.
+/// A setting that decides memory, time or messages and that the model does not have. No answer holds with it.
 struct UnmodelledSetting {
-  std::string setting;  ///< "zero_optimization.offload_param.device = nvme"
-  std::string place;    ///< "ds_config.json:12"
-  std::string effect;   ///< a sentence: what it does, with direction and size where they are known
+  /// The setting, for example "zero_optimization.offload_param.device = nvme".
+  std::string setting;
+  /// Its place, for example "ds_config.json:12".
+  std::string place;
+  /// Its effect in one sentence, with direction and size if they are known.
+  std::string effect;
   bool decides_memory = false, decides_time = false;
-  bool between_nodes = false;        ///< matters only for jobs on several nodes
-  double shortest = 1, longest = 1;  ///< what a step takes with it over what it takes without, at the ends
+  /// It matters only for jobs on several nodes.
+  bool between_nodes = false;
+  /// Range of the step's time with the setting, divided by the time without it.
+  double shortest = 1, longest = 1;
   bool matters_on(int nodes) const { return !between_nodes || nodes > 1; }
 };
 
-/// One question in full: workload, strategy, cluster, launch, run and what was measured. It is a value that
-/// every later stage reads and none changes.
+/// One question in full: workload, strategy, cluster, launch, run and measurement. It is a value that every
+/// later stage reads and none changes.
 struct Scenario {
-  std::string name;  ///< file name without folder and extension, or "model on cluster"
-  std::string note;  ///< shown under the table
+  /// File name without folder and extension, or "model on cluster".
+  std::string name;
+  /// Text that is shown under the table.
+  std::string note;
   Model model;
   ClusterSpec cluster;
-  Workload workload;  ///< workload.model is the expanded `model`; batch_per_gpu in weak scaling
-  std::optional<std::int64_t> global_batch;   ///< strong scaling when set
-  std::vector<KindBatch> asked_batches{};     ///< model.batch_per_gpu by kind of node, as the file says
-  std::vector<std::int64_t> batch_of_kind{};  ///< the same for every kind; empty: all ranks have the same
-  bool balances = false;                      ///< the global batch is dealt out by the speed of the kinds
+  /// workload.model is the expanded `model`; batch_per_gpu holds in weak scaling.
+  Workload workload;
+  /// Samples of a step over all GPUs; set in strong scaling.
+  std::optional<std::int64_t> global_batch;
+  /// model.batch_per_gpu by kind of node, as in the file.
+  std::vector<KindBatch> asked_batches{};
+  /// Batch by kind of node; empty: all ranks have the same.
+  std::vector<std::int64_t> batch_of_kind{};
+  /// The global batch is divided by the speed of the kinds of node.
+  bool balances = false;
   std::string strategy = "ddp";
-  /// Of model.program: the recorded program that is trained; the strategy is "program" then.
+  /// The recorded program of model.program; the strategy is "program" then.
   std::shared_ptr<const ProgramReplays> program{};
-  std::optional<LargeModelRun> parallel{};  ///< [parallel] as asked: takes the strategy's place (job_on)
+  /// [parallel] as requested; it takes the strategy's place (job_on).
+  std::optional<LargeModelRun> parallel{};
   StrategyOptions knobs;
-  std::vector<int> gpus;  ///< ascending, unique, each 1..cluster size
+  /// Numbers of GPUs: ascending, unique, each from 1 to the cluster's size.
+  std::vector<int> gpus;
   Layout layout = Layout::packed;
   CollectiveSettings collective{};
   Launch launch{};
   Sampler sampler = Sampler::distributed;
   double epochs = 1;
-  std::optional<Time> startup;  ///< imports, CUDA, NCCL, first step; by default computed
+  /// Imports, CUDA, NCCL and the first step; by default computed.
+  std::optional<Time> startup;
   std::vector<Periodic> periodic;
   std::optional<Anchor> anchor;
   Study study;
-  bool lists_gpus = false;  ///< `gpus` are those of run.gpus, not the usual ones
+  /// `gpus` are those of run.gpus, not the default ones.
+  bool lists_gpus = false;
   std::vector<std::string> warnings;
-  std::vector<UnmodelledSetting> unmodelled{};  ///< what decides the answer and is not modelled
-  std::vector<std::string> stated{};            ///< keys that file and options give, as "data.samples"
+  /// Settings that decide the answer and are not modelled.
+  std::vector<UnmodelledSetting> unmodelled{};
+  /// Keys that the file and options set, such as "data.samples".
+  std::vector<std::string> stated{};
+  /// Returns whether the file or an option sets a key.
   bool states(std::string_view key) const { return std::ranges::find(stated, key) != stated.end(); }
 };
 
-/// What gave a setting.
+/// The origin of a setting, for messages.
 struct SettingOrigin {
   enum class Kind : std::uint8_t {
-    option,  ///< as it was typed: "--precision bf16"
-    file,    ///< at `span` of the file of this name
-    command  ///< the command itself, or what it found: "foretrain plan"
+    /// An option as it was typed: "--precision bf16".
+    option,
+    /// A file of this name, at `span`.
+    file,
+    /// The command itself, or a result of it: "foretrain plan".
+    command
   };
   std::string name;
   Kind kind = Kind::option;
   SourceSpan span{};
 };
 
-/// What the command line adds or replaces; empty = not given.
+/// Values that the command line adds or replaces; empty = not given.
 struct ScenarioOverrides {
   std::string model, cluster;
-  /// Model files that stand for files of other tools, by the names of those: `model` may be one of them.
+  /// Model files that replace files of other tools, by the names of those: `model` may be one of them.
   std::map<std::string, std::string> networks{};
-  /// Another strategy than the file's takes over neither how the processes start nor, where it belongs to
-  /// another framework, what the file says of that; the machine and the job stay.
+  /// A strategy that replaces the file's. It keeps the machine and the job of the file, but not how the
+  /// processes start. If it belongs to another framework, the file's statements about its framework are
+  /// dropped too.
   std::string strategy;
   std::optional<std::int64_t> batch;
   std::vector<int> gpus;
-  std::vector<std::string> settings;  ///< "key=value" as for --set
-  /// By the text of a setting, or by the option whose value it is ("--gpus"); none: --set or that option gave
-  /// it. Messages name it.
+  /// Settings "key=value" as for --set.
+  std::vector<std::string> settings;
+  /// Origins by the text of a setting, or by the option whose value it is ("--gpus"). If there is none, --set
+  /// or that option gave it. Messages name it.
   std::map<std::string, SettingOrigin> origins{};
-  std::vector<std::string> notes{};  ///< what people should know of the settings: the scenario's warnings
-  std::vector<UnmodelledSetting> unmodelled{};  ///< Scenario::unmodelled
-  /// `strategy` is one of several to compare: options of others are left out, and numbers of GPUs that it
+  /// Notes on the settings for the user; they become the scenario's warnings.
+  std::vector<std::string> notes{};
+  /// See Scenario::unmodelled.
+  std::vector<UnmodelledSetting> unmodelled{};
+  /// `strategy` is one of several to compare. Options of others are omitted, and numbers of GPUs that it
   /// cannot use stay in the scenario.
   bool one_of_several = false;
-  /// One combination of [study]: these settings win over all others, the table itself and [measured] are left
-  /// out, and like `one_of_several` but for each setting of strategy.name. Numbers of GPUs that are too many
-  /// are left out.
+  /// One combination of [study]. These settings win over all others; the table itself and [measured] are
+  /// omitted. `one_of_several` applies as well, except for settings of strategy.name. Numbers of GPUs that
+  /// are too many are omitted.
   std::vector<StudySetting> combination;
 };
 
@@ -144,13 +181,14 @@ struct OpenedCatalogs;  // opened_catalogs.hpp
 
 /// Reads a scenario from its text; names resolve in the catalogs. Throws InputError with every mistake.
 Scenario read_scenario(const SourceText& source, const ScenarioOverrides& overrides);
-/// A scenario from the command line alone; needs a model and a cluster.
+/// Makes a scenario from the command line alone. Throws InputError unless it has a model and a cluster.
 Scenario make_scenario(const ScenarioOverrides& overrides);
-/// The text of a scenario file that holds both, without comments. Throws InputError for what is no TOML.
+/// Returns the text of a scenario file that holds both, without comments. Throws InputError if `source` is
+/// not TOML.
 std::string scenario_file_of(const SourceText& source,
                              const ScenarioOverrides& overrides);  // sections/scenario_document.cpp
 
-/// The same for one of many: what another one has read from the catalogs is not read again.
+/// As above, for one of many scenarios: contents of `opened` are not read from the catalogs again.
 Scenario read_scenario(const SourceText& source, const ScenarioOverrides& overrides, OpenedCatalogs& opened);
 Scenario make_scenario(const ScenarioOverrides& overrides, OpenedCatalogs& opened);
 

@@ -1,4 +1,5 @@
-// The last part of a name behind a slash is a part of a site only where what stands before it is a cluster.
+// Parts of sites. The last part of a name after a slash is a part of a site only if the text before it is a
+// cluster.
 #include "sim/scenario/site_names.hpp"
 
 #include <algorithm>
@@ -16,6 +17,7 @@ namespace foretrain {
 
 namespace {
 
+/// Number of examples in a hint.
 constexpr std::size_t kMostNamedParts = 3;
 
 bool is_file(const std::string& name) {
@@ -23,13 +25,14 @@ bool is_file(const std::string& name) {
   return std::filesystem::exists(name, ignored);
 }
 
+/// Returns whether a part is the type of GPU or a feature of a cluster's nodes.
 bool leads_by_type(const ClusterSpec& cluster, std::string_view part) {
   const std::vector<std::string>& features = cluster.site.constraints;
   return lower_case(cluster.site.gpu_type) == lower_case(part) || cluster.node.gpu.name == part ||
          std::ranges::find(features, part) != features.end();
 }
 
-/// Every part that a name may end in: partitions, else the kinds.
+/// Returns the parts that a name may end in, in words: partitions, else the kinds.
 std::string parts_in_words(const std::vector<ClusterSpec>& clusters) {
   std::vector<std::string> names;
   for (const ClusterSpec& cluster : clusters) {
@@ -67,6 +70,7 @@ ClusterSpec chosen_of_site(const std::vector<ClusterSpec>& clusters, std::string
                                  clusters.size(), kinds_in_words(clusters)),
                      how_to_choose(clusters, asked));
   std::vector<ClusterSpec> found;
+  // The first rule that finds clusters decides; later ones are skipped.
   const auto take = [&](const auto& leads) {
     if (found.empty()) std::ranges::copy_if(clusters, std::back_inserter(found), leads);
   };
@@ -103,7 +107,7 @@ std::vector<std::string> files_of_site(const std::string& site) {
   if (std::ranges::find(names, site) != names.end()) return {};
   std::vector<std::string> out;
   for (const std::string& name : names) {
-    // Parts are called as their site is, so that the others need not be read.
+    // Names of parts begin with the site's name, so other files need not be read.
     if (!name.starts_with(site + "-")) continue;
     const auto source = open_named(CatalogKind::clusters, name);
     if (source && read_or_throw(*source, read_uncalibrated_cluster).site.name == site) out.push_back(name);

@@ -1,5 +1,5 @@
-// Counting through the axes as through digits; an option that the strategy of a combination lacks stays at
-// its first digit.
+// Combinations are counted like numbers, with a digit for each axis. An option that the strategy of a
+// combination lacks stays at its first value.
 #include "sim/scenario/study.hpp"
 
 #include <algorithm>
@@ -13,6 +13,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns whether a key is an option of this strategy, or one that all strategies have.
 bool has_option(const StrategyEntry& strategy, std::string_view key) {
   const auto is_it = [&](const Knob& knob) { return fmt::format("strategy.{}", knob.name) == key; };
   const std::vector<Knob> shared = shared_knobs();
@@ -20,7 +21,8 @@ bool has_option(const StrategyEntry& strategy, std::string_view key) {
          std::any_of(shared.begin(), shared.end(), is_it);
 }
 
-/// Unknown strategies are reported when their combination is read, with everything that is set.
+/// Returns the strategy of a combination. Unknown strategies are reported when their combination is read,
+/// with all its settings.
 const StrategyEntry* strategy_of_study(const Study& study, const std::vector<std::size_t>& digits,
                                        const std::string& otherwise) {
   for (std::size_t i = 0; i < study.axes.size(); ++i) {
@@ -31,12 +33,13 @@ const StrategyEntry* strategy_of_study(const Study& study, const std::vector<std
   return find_strategy(otherwise);
 }
 
+/// Returns whether a key has an effect with the strategy.
 bool applies(std::string_view key, const StrategyEntry* strategy) {
   return strategy == nullptr || key == "strategy.name" || !key.starts_with("strategy.") ||
          has_option(*strategy, key);
 }
 
-/// Counts on; false after the last combination.
+/// Advances to the next combination; returns false after the last one.
 bool advance(const Study& study, std::vector<std::size_t>& digits) {
   for (std::size_t i = digits.size(); i-- > 0;) {
     if (++digits[i] < study.axes[i].values.size()) return true;

@@ -1,5 +1,5 @@
-// Which strategy a framework runs with which sharding is a row of a table; the network is expanded anew where
-// the layout changes its sequence or its attention.
+// Layouts that cut nothing. A table tells which strategy a framework runs with which sharding. The network is
+// expanded anew if the layout changes its sequence or its attention.
 #include "sim/scenario/uncut_layout.hpp"
 
 #include <algorithm>
@@ -15,19 +15,23 @@ namespace foretrain {
 
 namespace {
 
-/// What a framework runs where nothing is cut.
+/// The strategy of a framework when nothing is cut, with the options that it sets.
 struct UncutRow {
   LlmFramework framework;
   ModelSharding sharding;
   std::string_view strategy;
-  bool half_weights = true;  ///< kept or gathered in 16 bits; false: autocast
-  bool no_sync = true;       ///< gradients are exchanged in the last micro-step only
+  // Weights are kept or gathered in 16 bits; false: autocast.
+  bool half_weights = true;
+  // Gradients are exchanged in the last micro-step only.
+  bool no_sync = true;
   Sharding fsdp = Sharding::full_shard;
-  /// Blocks and loss by torch.compile, the update as one fused kernel (torchtitan's OptimizersContainer).
+  /// Blocks and loss run under torch.compile, the update as one fused kernel (torchtitan's
+  /// OptimizersContainer).
   bool is_compiled = false;
   ReduceType reduce = ReduceType::param;
   UnitChoice units = UnitChoice::blocks;
-  bool fuses_loss = false;  ///< cross entropy in one kernel each way, by flash_attn's
+  // Cross entropy is one kernel in each direction, flash_attn's.
+  bool fuses_loss = false;
 };
 
 /// Plain PyTorch wraps the network in DDP under autocast, or in FSDP with 16-bit parameters. DeepSpeed's
@@ -81,13 +85,14 @@ const UncutRow* row_of(const LargeModelRun& layout) {
   return found == std::end(kUncutRows) ? nullptr : &*found;
 }
 
+/// Returns whether every degree but the data degree is 1.
 bool cuts_nothing(const Degrees& degrees) {
   Degrees uncut;
   uncut.data = degrees.data;
   return degrees == uncut;
 }
 
-/// Whether every key of [parallel] that is set has a counterpart in a strategy.
+/// Returns whether every key of [parallel] that is set has a counterpart in a strategy.
 bool has_strategy_keys_only(const LargeModelRun& layout) {
   const bool recomputes_blocks = layout.recompute == Recompute::none ||
                                  (layout.recompute == Recompute::full && !layout.recomputes_some());
@@ -102,7 +107,7 @@ Precision precision_of(KernelPrecision precision) {
   return precision == KernelPrecision::fp16 ? Precision::amp_fp16 : Precision::bf16;
 }
 
-/// Sets a flag of every layer whose type has it.
+/// Sets a flag of every layer whose type has it, including those in branches.
 void set_flag(std::vector<Layer>& layers, std::string_view name, bool value) {
   for (Layer& layer : layers) {
     for (std::vector<Layer>& branch : layer.branches) set_flag(branch, name, value);
@@ -113,12 +118,12 @@ void set_flag(std::vector<Layer>& layers, std::string_view name, bool value) {
   }
 }
 
-/// As `work` trains it: with recomputed blocks, and lowered by its framework.
+/// Puts the network into `work` as it is trained: with recomputed blocks, and lowered by its framework.
 void expand_into(ExpandedModel expanded, Workload& work) {
   work.model = std::make_shared<const ExpandedModel>(as_trained(std::move(expanded), work));
 }
 
-/// The network with the layout's sequence and attention; false where it cannot have them.
+/// Expands the network with the layout's sequence and attention; returns false if it cannot have them.
 bool expand_for(const LargeModelRun& layout, Scenario& scenario) {
   Model& model = scenario.model;
   if (layout.sequence != layout.shape.sequence) model.input = {layout.sequence};
@@ -129,15 +134,16 @@ bool expand_for(const LargeModelRun& layout, Scenario& scenario) {
   return true;
 }
 
-/// Whether the network of the scenario is the layout's already.
+/// Returns whether the scenario's network is the layout's already.
 bool is_expanded_for(const LargeModelRun& layout, const Workload& before, const Workload& after) {
   return layout.sequence == layout.shape.sequence && !layout.attention &&
          before.recompute == after.recompute && before.framework.execution == after.framework.execution;
 }
 
+/// Bytes per element of an optimizer with two fp32 moments.
 constexpr std::int64_t kTwoMoments = 8;
 
-/// llm-foundry's models have slopes by distance (ALiBi).
+/// Returns the kind of positions; llm-foundry's models have slopes by distance (ALiBi).
 Positions positions_of(const LargeModelRun& layout) {
   return layout.framework == LlmFramework::llm_foundry ? Positions::alibi : Positions::rotary;
 }
@@ -179,6 +185,7 @@ std::optional<Scenario> as_strategy(const Scenario& scenario, int gpus) {
   if (row.fuses_loss) out.model.tuning.fused.add(FusedKernel::cross_entropy);
   if (layout.attention && *layout.attention != AttentionKernel::unfused)
     work.framework.attention = *layout.attention;
+  // A layout's optimizer has two moments, so an optimizer with fewer is replaced.
   if (state_bytes_per_element(work.optimizer) < kTwoMoments) {
     work.optimizer.kind = OptimizerKind::adamw;
     work.optimizer.form = forms_of(work.optimizer.kind, work.framework).front();

@@ -1,4 +1,4 @@
-// Each variation changes the values the reader would have read.
+// Variations. Each one changes the values that the reader would have read.
 #include "sim/scenario/variation.hpp"
 
 #include <algorithm>
@@ -14,18 +14,20 @@ namespace foretrain {
 
 namespace {
 
+/// Scales the bandwidth of a link type of this kind.
 void scale(LinkType& type, LinkKind kind, double factor) {
   if (type.kind != kind) return;
   type.bandwidth.per_second *= factor;
   type.nccl_bandwidth.per_second *= factor;
 }
 
-/// The number of GPUs both scalings share.
+/// Returns the number of GPUs that both scalings share.
 int shared_gpus(const Scenario& scenario) {
   if (scenario.anchor) return scenario.anchor->gpus;
   return scenario.gpus.empty() ? 1 : scenario.gpus.front();
 }
 
+/// Numbers of GPUs beyond the global batch would leave GPUs without a sample.
 void share_batch(Scenario& scenario) {
   const std::int64_t batch = *scenario.global_batch;
   std::erase_if(scenario.gpus, [batch](int gpus) { return gpus > batch; });
@@ -80,7 +82,7 @@ Scenario with_batch(Scenario scenario, std::int64_t batch) {
 
 namespace {
 
-/// `how`: what of the network was changed, for the message.
+/// Expands the changed network again. `how`: the change, for the message of an error.
 Scenario expanded_again(Scenario scenario, const std::string& how) {
   ExpansionResult expansion = expand(scenario.model);
   if (!expansion.faults.empty())

@@ -1,4 +1,4 @@
-// One row per strategy.
+// The catalog of strategies: one row per strategy, made by the strategy's own file.
 #include "sim/strategy/catalog.hpp"
 
 #include <fmt/format.h>
@@ -41,12 +41,13 @@ const std::vector<StrategyEntry>& strategy_catalog() {
 
 namespace {
 
-/// Of recorded programs, which no scenario names.
+/// Returns the row of recorded programs, which no scenario names and the catalog does not list.
 const StrategyEntry& program_row() {
   static const StrategyEntry row = program_strategy();
   return row;
 }
 
+/// Returns the row with exactly this name or alias; nullptr when there is none.
 const StrategyEntry* row_called(std::string_view name) {
   if (name == program_row().name) return &program_row();
   for (const StrategyEntry& row : strategy_catalog()) {
@@ -57,6 +58,7 @@ const StrategyEntry* row_called(std::string_view name) {
 
 }  // namespace
 
+// An exact name wins; otherwise a name that differs only in spelling is looked up.
 const StrategyEntry* find_strategy(std::string_view name) {
   const StrategyEntry* row = row_called(name);
   return row != nullptr ? row : row_called(spelt_alike(name, names_and_aliases()));

@@ -1,4 +1,4 @@
-// The strategies: a table of functions, one row and one file each.
+// The catalog of strategies: a table of functions, with one row and one file for each.
 #pragma once
 
 #include <string>
@@ -9,18 +9,21 @@
 
 namespace foretrain {
 
-/// Every strategy, in the order of the documentation.
+/// Returns every strategy, in the order of the documentation.
 const std::vector<StrategyEntry>& strategy_catalog();
-/// The row of that name or alias, as spelt_alike(); nullptr when there is none.
+/// Returns the row of that name or alias, in any spelling that spelt_alike() accepts; nullptr when there is
+/// none.
 const StrategyEntry* find_strategy(std::string_view name);
+/// Returns the names of all rows, without aliases.
 std::vector<std::string> strategy_names();
-/// All that a row is found by.
+/// Returns all names and aliases by which a row is found.
 std::vector<std::string> names_and_aliases();
-/// The options of every strategy.
+/// Returns the options that every strategy has.
 const std::vector<Knob>& shared_knobs();
-/// What a script of this framework would need to run the strategy; empty when it has it.
+/// Returns what a script of this framework would need to run the strategy, in words; empty when it needs
+/// nothing.
 std::string what_it_needs(const StrategyEntry& strategy, FrameworkKind framework);
-/// Why a job of this shape cannot run the strategy, in words; empty when it can.
+/// Returns the reason why a job of this shape cannot run the strategy, in words; empty when it can.
 std::string why_not(const StrategyEntry& strategy, const Placement& placement);
 
 }  // namespace foretrain

@@ -1,5 +1,5 @@
-// What a strategy is: a function from workload, cluster, placement and knobs to the tasks of a few training
-// steps.
+// The interface of a strategy: a function from workload, cluster, placement and options to the tasks of a few
+// training steps. The options of all strategies are kept here, each under its own type.
 #pragma once
 
 #include <any>
@@ -30,28 +30,28 @@
 
 namespace foretrain {
 
-// What strategies can be told: values of their options, each kept under its own type, and the rows by which
-// scenario files and reference pages know them.
-
-/// The options of a job, of whatever strategies. Every strategy (or family of them) has an options type: a
-/// struct whose initializers are the framework's own defaults, and empty where these depend on its version or
-/// on the job. It stands with the strategy; nothing here, and no other strategy, knows it.
+/// The options of a job, for all strategies. Every strategy (or family of them) has an options type: a struct
+/// whose initializers are the framework's own defaults. A member is empty where its default depends on the
+/// framework's version or on the job. The type stands with the strategy; nothing here, and no other strategy,
+/// knows it.
 class StrategyOptions {
  public:
   int accumulation = 1;  ///< micro-steps per optimizer step, whatever the strategy
-  /// DDP and FSDP exchange gradients in the last micro-step only; false: in every one, as without no_sync().
+  /// DDP and FSDP exchange gradients in the last micro-step only. With false they do so in every one, as
+  /// without no_sync().
   bool no_sync = true;
-  /// Whether ranks exchange gradients in micro-step `micro`, from 0.
+  /// True where ranks exchange gradients in micro-step `micro`, counted from 0.
   bool exchanges_in(int micro) const { return !no_sync || micro + 1 == accumulation; }
 
-  /// Defaults where edit() was never asked for them. The reference stays valid as long as this object; what
-  /// was found before the first edit() remains the defaults.
+  /// Returns the options of one type, or their defaults while edit() was not called for them. The reference
+  /// stays valid as long as this object; a reference to the defaults does not change with a later edit().
   template <typename Options>
   const Options& get() const {
     static const Options kDefaults{};
     const auto found = held_.find(typeid(Options));
     return found == held_.end() ? kDefaults : *std::any_cast<Options>(&found->second);
   }
+  /// Returns the options of one type for changes, made with their defaults on first use.
   template <typename Options>
   Options& edit() {
     const auto held = held_.try_emplace(typeid(Options), Options{}).first;
@@ -62,31 +62,32 @@ class StrategyOptions {
   std::map<std::type_index, std::any> held_;  ///< under a type only values of this type
 };
 
-/// An option that takes one value, and what puts it into its place.
+/// An option that takes one value, with the function that stores it.
 template <typename Value>
 struct KnobValue {
   void (*put)(StrategyOptions&, Value);
 };
 
-/// Names of a choice and how the i-th one is taken.
+/// An option that takes one of several names, with the function that stores the i-th one.
 struct KnobChoice {
   std::vector<std::string_view> names;
   void (*take)(StrategyOptions&, std::size_t);
 };
 
-/// One option as a scenario file may set it.
+/// An option as a scenario file may set it, with the texts of its reference page.
 struct Knob {
   std::string_view name;  ///< key in [strategy]
   std::variant<KnobValue<Bytes>, KnobValue<Time>, KnobValue<int>, KnobValue<std::int64_t>, KnobValue<double>,
                KnobValue<bool>, KnobValue<FrameworkVersion>, KnobChoice>
       value;
   std::string_view example;   ///< a value, as TOML
-  std::string_view fallback;  ///< what holds when the key is missing, in words
+  std::string_view fallback;  ///< value when the key is missing, in words
   std::string_view meaning;
-  double least = 0, most = std::numeric_limits<double>::max();  ///< of a number (bytes, seconds)
+  double least = 0, most = std::numeric_limits<double>::max();  ///< range of a number (bytes, seconds)
 };
 
-/// Of a pointer to a member: whose it is, and what it takes (of an optional: what it holds).
+/// The types behind a pointer to a member: the options that it belongs to, and the value that it takes (of an
+/// optional: the value that it holds).
 template <typename Member>
 struct OptionMember;
 template <typename T, typename O>
@@ -100,7 +101,7 @@ struct OptionMember<std::optional<T> O::*> {
   using Value = T;
 };
 
-/// The option behind a member of an options type, as in option<&DdpOptions::bucket_cap>().
+/// Returns the option behind a member of an options type, as in option<&DdpOptions::bucket_cap>().
 template <auto Member>
 auto option() {
   using Of = OptionMember<decltype(Member)>;
@@ -109,7 +110,7 @@ auto option() {
   }};
 }
 
-/// A choice between the values 0, 1, … of the enum behind `Member`, or of the optional enum.
+/// Returns a choice between the values 0, 1, … of the enum (or optional enum) behind `Member`.
 template <auto Member>
 KnobChoice choice_of(std::vector<std::string_view> names) {
   using Of = OptionMember<decltype(Member)>;
@@ -118,40 +119,41 @@ KnobChoice choice_of(std::vector<std::string_view> names) {
           }};
 }
 
-/// StrategyOptions::no_sync as an option of the strategies that have it.
+/// Returns StrategyOptions::no_sync as an option, for the strategies that have it.
 Knob no_sync_knob();  // catalog.cpp
 
-/// What the GPU's time goes to; the keys of the breakdown.
+/// The account that GPU time is charged to; the keys of the breakdown.
 enum class Account : std::uint8_t { compute, exposed_communication, input_stall, host, optimizer, other };
 inline constexpr std::size_t kAccountCount = 6;
 
-/// What the elements of a message are; half: 16 bits, as the job's precision has them.
+/// The type of a message's elements. half: 16 bits, in the type of the job's precision.
 enum class WireType : std::uint8_t { unsaid, fp32, half, fp64, int32, int64, uint8, bf16, fp16 };
-/// Of weights and gradients of a replica that holds the whole network.
+/// Returns the type of weights and gradients of a replica that holds the whole network.
 WireType weight_type(const Workload& workload);  // catalog.cpp
 
-/// Which part of a step issues a message.
+/// The part of a step that issues a message.
 enum class StepPass : std::uint8_t { forward, backward, optimizer };
 
 /// The models of one GPU and its host that a plan is priced with.
 struct DeviceModel {
   KernelCalibration kernel;
   HostCalibration host;
-  double input_time_scale = 1;          ///< on the time the input pipeline takes for a batch, from an anchor
-  double communication_time_scale = 1;  ///< on latencies and bytes of everything between GPUs
-  /// On all tasks charged to an account, whatever they are.
+  /// Factor on the time of a batch in the input pipeline, from a calibration.
+  double input_time_scale = 1;
+  double communication_time_scale = 1;  ///< factor on latencies and bytes of everything between GPUs
+  /// Factors on all tasks that are charged to an account.
   std::array<double, kAccountCount> account_time_scale{1, 1, 1, 1, 1, 1};
   double scale_of(Account account) const { return account_time_scale[static_cast<std::size_t>(account)]; }
   double rank_spread = 0.01;    ///< standard deviation of step time between ranks (docs/models/losses.md)
-  double busy_node = 0;         ///< by how much kernels are slower when all GPUs of a node work
-  double busy_host = 0;         ///< by how much host calls are slower then
-  double collective_share = 1;  ///< what collectives take of a GPU, over the formula's
+  double busy_node = 0;         ///< slowdown of kernels when all GPUs of a node work
+  double busy_host = 0;         ///< slowdown of host calls in that case
+  double collective_share = 1;  ///< share of a GPU that collectives take, over the formula's
 };
 
 struct PlanReuse;  // plan_reuse.hpp
 
-/// All that a strategy plans a step from: workload, machine, placement, options and costs of calls.
-/// References must outlive the plan; nothing here has a clock.
+/// The input of a strategy: workload, machine, placement, options and costs of calls. References must outlive
+/// the plan. No time of any task is known here.
 struct PlanRequest {
   const Workload& workload;
   const Cluster& cluster;
@@ -160,40 +162,41 @@ struct PlanRequest {
   const DeviceModel& device;
   int steps = 3;
   CollectiveSettings collective{};
-  /// Of this workload, whatever its batch, and this cluster; none: everything is computed anew.
+  /// Results kept for this workload, whatever its batch, and this cluster; nullptr: everything is computed
+  /// anew.
   PlanReuse* reuse = nullptr;
   CallCosts calls{};
-  /// All ranks in their order, where `placement` has them turned so that the representative comes first:
-  /// ranks that are not alike have a representative each. None: `placement` is that order.
+  /// The ranks in their order, where `placement` is rotated so that the representative comes first. It is set
+  /// where ranks that are not alike have a representative each; nullptr: `placement` is that order.
   const Placement* job = nullptr;
 
-  /// The node of the representative.
+  /// Returns the node of the representative.
   const NodeSpec& own_node() const { return cluster.node_spec(placement.ranks.front().node); }
-  /// What the strategy was told, or its defaults: to be asked for once per plan, not per task.
+  /// Returns the strategy's options, or their defaults. Call it once per plan, not per task.
   template <typename Options>
   const Options& options() const {
     return knobs.get<Options>();
   }
 };
 
-/// Tasks of `steps` optimizer steps on the representative (slowest) rank, with the collectives' traffic of
-/// all ranks.
+/// The tasks of `steps` optimizer steps on the representative (slowest) rank, with the traffic of all ranks
+/// in its collectives.
 struct Plan {
   TaskGraph graph;
   std::vector<TaskId> step_ends;  ///< last task of each step on the GPU
-  /// Messages that carry the gradients of a step, launch order; empty for one GPU.
+  /// Messages that carry the gradients of a step, in launch order; empty for one GPU.
   std::vector<Bytes> buckets;
-  StrategyMemory memory;  ///< of the GPU that holds most
+  StrategyMemory memory;  ///< memory of the GPU that holds most
   Decisions decisions;
 };
 
 using PlanFunction = Plan (*)(const PlanRequest&);
 
-/// How a strategy is launched: one process per GPU; one per node that drives all its GPUs; one for the whole
+/// The processes of a strategy: one per GPU; one per node, which drives all its GPUs; or one for the whole
 /// job, which must then fit into one node.
 enum class Processes : std::uint8_t { per_gpu, per_node, one };
 
-/// What starts one process per GPU where nobody says otherwise.
+/// The launcher of one process per GPU, unless the job names another.
 enum class Starter : std::uint8_t { torchrun, horovodrun, deepspeed };
 
 /// A row of the catalog: one per strategy, made by the file of the same name.
@@ -204,11 +207,11 @@ struct StrategyEntry {
   Processes processes = Processes::per_gpu;
   bool one_gpu = false;  ///< the plain loop, which no launcher spreads over several
   Starter starter = Starter::torchrun;
-  std::optional<FrameworkKind> framework{};  ///< whose it is; none: any
-  /// What it takes besides a script of its framework, as in "servers beside the job"; empty: nothing.
+  std::optional<FrameworkKind> framework{};  ///< the framework that it belongs to; none: any
+  /// Requirements besides a script of its framework, as in "servers beside the job"; empty: none.
   std::string_view needs{};
-  std::optional<FrameworkKind> home{};  ///< where it needs nothing, as part of that framework
-  std::vector<Knob> knobs{};            ///< besides those that every strategy has
+  std::optional<FrameworkKind> home{};  ///< the framework in which it needs nothing, as a part of it
+  std::vector<Knob> knobs{};            ///< options besides those that every strategy has
   std::string_view alias{};             ///< another name people use
 };
 

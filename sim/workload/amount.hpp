@@ -3,7 +3,7 @@
 
 namespace foretrain {
 
-/// fixed + batch * per_sample.
+/// An amount of FLOPs, bytes or elements: fixed + batch * per_sample.
 struct Amount {
   double fixed = 0;
   double per_sample = 0;

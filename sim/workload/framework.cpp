@@ -11,7 +11,7 @@ namespace foretrain {
 
 namespace {
 
-/// Takes a number of up to four digits from the front.
+/// Takes a number of up to four digits from the front of the text; returns nothing when there is none.
 std::optional<int> take_number(std::string_view& text) {
   int value = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -22,6 +22,7 @@ std::optional<int> take_number(std::string_view& text) {
 
 }  // namespace
 
+// A version needs two numbers; anything but blanks and quotes may follow the second one.
 std::optional<FrameworkVersion> parse_framework_version(std::string_view text) {
   const std::optional<int> major = take_number(text);
   if (!major || text.empty() || text.front() != '.') return std::nullopt;

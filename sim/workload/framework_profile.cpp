@@ -1,4 +1,5 @@
-// A row for each framework. "Recalled": from reading its sources and release notes, not looked up again.
+// Profiles of the frameworks, one row each. "Recalled" in a row means unverified: from reading sources and
+// release notes, not looked up again.
 #include "sim/workload/framework_profile.hpp"
 
 namespace foretrain {
@@ -71,6 +72,7 @@ const FrameworkProfile& tensorflow_profile() {
 
 }  // namespace
 
+// Every kind has a profile, so the lookup never fails.
 const FrameworkProfile& profile_of(FrameworkKind kind) {
   return kind == FrameworkKind::tensorflow ? tensorflow_profile() : pytorch_profile();
 }

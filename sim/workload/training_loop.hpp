@@ -1,5 +1,5 @@
-// The script around the step: what the host does besides the framework's own calls, and where it waits for
-// the GPU.
+// The script around the step: the host's work besides the framework's own calls, and the places where it
+// waits for the GPU.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,20 @@
 
 namespace foretrain {
 
-/// Whose loop calls the step: plain Python, or a trainer with hooks around every batch. gradient_noise: it
-/// also measures the gradients' noise, as AdaptDL does.
+/// The loop that calls the step: plain Python, or a trainer with hooks around every batch. gradient_noise is
+/// a trainer that also measures the gradients' noise, as AdaptDL does.
 enum class LoopHooks : std::uint8_t { none, lightning, huggingface, keras, gradient_noise };
-/// none; accuracy: top-1 and top-5 counted on the GPU and read by two more `.item()` where the loss is read.
+/// Metrics in the step. accuracy: top-1 and top-5 are counted on the GPU, and read by two more `.item()`
+/// where the loss is read.
 enum class LoopMetrics : std::uint8_t { none, accuracy };
-/// clip_grad_norm_: not called; called; called and its result read by the script (`.item()`,
+/// clip_grad_norm_ is not called; called; or called with its result read by the script (`.item()`,
 /// error_if_nonfinite).
 enum class GradientClipping : std::uint8_t { none, on_device, read_back };
-/// line: a line profiler (kernprof), whose trace function sees every line of Python.
+/// A profiler of the loop. line: a line profiler (kernprof), whose trace function is called for every line of
+/// Python.
 enum class LoopProfiler : std::uint8_t { none, line };
 
-/// What a training script does in each step besides forward, backward and the optimizer: reads of the loss,
+/// The work of a training script in each step besides forward, backward and the optimizer: reads of the loss,
 /// metrics, clipping, hooks and progress bars. Each of them may synchronize host and GPU.
 struct TrainingLoop {
   bool non_blocking = true;  ///< inputs are copied asynchronously; otherwise the host waits for the stream

@@ -1,4 +1,4 @@
-// Names of what a workload chooses, and what its network decides about it.
+// Names of precisions, and facts about a workload that depend on its network.
 #include "sim/workload/workload.hpp"
 
 #include "sim/workload/framework_profile.hpp"
@@ -24,6 +24,7 @@ std::string_view name_of(Precision precision) {
   return "";
 }
 
+// Recomputation first: offload moves what recomputation keeps, and lowering fuses what both leave.
 ExpandedModel as_trained(ExpandedModel model, const Workload& workload) {
   if (workload.recompute) model = with_recomputed_blocks(model);
   if (workload.offload_activations != ActivationOffload::none)
@@ -40,6 +41,7 @@ bool has_half_weights(const Workload& workload) {
 
 double updated_width(const Workload& workload) {
   const auto elements = static_cast<double>(workload.model->parameter_elements());
+  // The optimizer steps on fp32 masters beside weights that half_weights makes narrow.
   if (workload.half_weights || elements == 0) return 1;
   constexpr double kFullBytes = 4;
   return static_cast<double>(workload.model->gradient_bytes().count) / (kFullBytes * elements);

@@ -1,4 +1,4 @@
-// Limits leave out jobs, the goal picks one of the others, and its neighbours are shown with it.
+// Limits exclude jobs, the goal picks one of the others, and its neighbours become the alternatives.
 #include <algorithm>
 #include <cmath>
 
@@ -16,16 +16,17 @@ namespace foretrain {
 
 namespace {
 
-/// Three digits, never as a power of ten.
+/// Returns a number with three digits, never as a power of ten.
 std::string amount(double value) {
   return value < 1000 ? fmt::format("{:.3g}", value) : fmt::format("{:.0f}", value);
 }
 
+/// Returns true if the point can train at all.
 bool trains(const PredictionPoint& point) { return point.fits() && point.steps_per_epoch > 0; }
 
-/// Of jobs that are all out the one that comes nearest to the limits: the one of the fewest GPU-hours that is
-/// in time, else the one that ends first. Where none fits, it is that of the most GPUs, whose shares of a
-/// model and a batch are smallest.
+/// Returns the excluded job that comes nearest to the limits: the one in time with the fewest GPU-hours, else
+/// the one that ends first. If none fits, it is the one with the most GPUs, whose shares of model and batch
+/// are smallest.
 const JobOption* nearest_miss(const std::vector<JobOption>& options, const RecommendationRequest& request) {
   const auto distance = [&](const JobOption& job) {
     if (!trains(job.point)) return std::pair(2, static_cast<double>(-job.point.gpus));
@@ -39,7 +40,8 @@ const JobOption* nearest_miss(const std::vector<JobOption>& options, const Recom
   return nearest == options.end() ? nullptr : &*nearest;
 }
 
-/// What the first run's limit on nodes kept from a balanced job; empty: nothing.
+/// Returns the sentence on the larger job that the first run's limit on nodes excluded; empty if it excluded
+/// none.
 std::string beyond_first_run(const JobOption& best, const JobOption& without_limit,
                              const RecommendationRequest& request) {
   if (&best == &without_limit) return {};
@@ -50,6 +52,7 @@ std::string beyond_first_run(const JobOption& best, const JobOption& without_lim
                      spoken_duration(without_limit.point.total_s), most);
 }
 
+/// Returns the scenario's launcher for its own strategy, otherwise the usual one of the strategy.
 Launcher launcher_of(const Scenario& scenario, const std::string& strategy) {
   if (scenario.launch.with && scenario.strategy == strategy) return *scenario.launch.with;
   const StrategyEntry& entry = *find_strategy(strategy);
@@ -66,6 +69,7 @@ Launcher launcher_of(const Scenario& scenario, const std::string& strategy) {
   return Launcher::torchrun;
 }
 
+/// Returns a job name of at most 40 characters that every batch system accepts.
 std::string job_name(const std::string& model) {
   std::string out;
   for (const char c : model.substr(0, 40))
@@ -73,6 +77,7 @@ std::string job_name(const std::string& model) {
   return out.empty() ? "training" : out;
 }
 
+/// Returns the processes of one node: as the scenario states them, else one for each GPU.
 int processes_per_node(const Scenario& scenario, const std::string& strategy, int gpus) {
   if (find_strategy(strategy)->processes != Processes::per_gpu) return 1;
   const int given = scenario.strategy == strategy ? scenario.launch.processes_per_node : 0;
@@ -98,6 +103,8 @@ std::string broken_limit(const JobOption& job, const RecommendationRequest& requ
   return {};
 }
 
+/// The chosen job is compared with the choice without the first run's limit, so that the limit is never
+/// silent.
 Recommendation choose_jobs(const std::vector<JobOption>& options, const RecommendationRequest& request,
                            const CostUnit& unit) {
   Recommendation out;
@@ -118,6 +125,7 @@ Recommendation choose_jobs(const std::vector<JobOption>& options, const Recommen
     return out;
   }
   out.best = *best;
+  // A smaller alternative may miss the deadline, which its trade states.
   out.runners_up = alternative_jobs(out.looked_at, *best, request);
   add_trades(out);
   const std::string kept_back = beyond_first_run(*best, *best_job(allowed, request, 0), request);

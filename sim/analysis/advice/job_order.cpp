@@ -1,5 +1,5 @@
-// Each goal picks from the jobs that are within the noise of the best one, and prefers those that users and
-// batch systems handle most easily.
+// The best job for a goal. A goal picks from the jobs that are within the noise of the best one, and prefers
+// those that users and batch systems handle most easily.
 #include "sim/analysis/advice/job_order.hpp"
 
 #include <algorithm>
@@ -12,26 +12,28 @@ namespace foretrain {
 
 namespace {
 
-/// Shorter runs are as good as each other in a balanced job: queueing takes as long.
+/// Runs below this many seconds count as equally short in a balanced job, because queueing takes as long.
 constexpr double kShortest_s = 900;
 
+/// Returns the run's seconds as a balanced job counts them.
 double balanced_time(const JobOption& job) { return std::max(kShortest_s, job.point.total_s); }
 
-/// GPUs that the job keeps from others.
+/// Returns the GPUs that the job keeps from others, which on whole nodes are more than it uses.
 double paid_gpus(const JobOption& job) {
   const double hours = job.point.total_s / 3600;
   return hours > 0 && job.gpu_hours > 0 ? job.gpu_hours / hours : job.point.gpus;
 }
 
-/// A step that fills the node may fall short of the threshold by the noise: whole nodes win a tie.
+/// Returns true if the larger job is as much faster as its additional GPUs require. A job that fills its node
+/// may fall short of that by the noise.
 bool pays(const JobOption& more, const JobOption& fewer, double efficiency) {
   const double wanted = paying_speedup(paid_gpus(more) / paid_gpus(fewer), efficiency);
   const bool fills_nodes = more.fills_nodes && !fewer.fills_nodes && more.point.nodes == fewer.point.nodes;
   return balanced_time(fewer) >= (fills_nodes ? kAlike : 1) * wanted * balanced_time(more);
 }
 
-/// The largest job of at most twice the GPUs that pays; where there is none that small, the next larger one
-/// if it pays. nullptr: more GPUs do not pay. Jobs come by growing number of GPUs.
+/// Returns the largest job of at most twice the GPUs that pays. If there is none that small, returns the next
+/// larger one if it pays; nullptr if more GPUs do not pay. Jobs must be in ascending order of GPUs.
 const JobOption* next_that_pays(const std::vector<const JobOption*>& jobs, const JobOption& from,
                                 double efficiency) {
   const JobOption* found = nullptr;
@@ -45,6 +47,7 @@ const JobOption* next_that_pays(const std::vector<const JobOption*>& jobs, const
   return found;
 }
 
+/// Starts at the smallest job and follows the doublings that pay.
 const JobOption* last_that_pays(std::vector<const JobOption*> jobs, double efficiency, int most_nodes) {
   const JobOption* best = *std::ranges::min_element(
       jobs, [](const JobOption* a, const JobOption* b) { return is_smaller(*a, *b); });
@@ -58,7 +61,7 @@ const JobOption* last_that_pays(std::vector<const JobOption*> jobs, double effic
   return best;
 }
 
-/// The tidiest of those that are within the noise of the least value.
+/// Returns the preferred one of the jobs that are within the noise of the least value.
 template <class Value>
 const JobOption* least(const std::vector<const JobOption*>& jobs, Value value) {
   double lowest = value(*jobs.front());

@@ -1,4 +1,4 @@
-// What one way to run a training asks for and pays, and which short runs would confirm it.
+// The resources and the price of one way to run a training, and short runs that would confirm it.
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +13,7 @@ namespace foretrain {
 
 namespace {
 
-/// Steps of a confirming run: some to warm up, then enough for a minute, and not for ever.
+/// Steps of a confirming run: some to warm up, then enough for a minute, within limits.
 constexpr int kStepsBefore = 20, kFewestSteps = 50, kMostSteps = 5000;
 constexpr double kMeasured_s = 60;
 ConfirmingRun confirming_run(const Scenario& scenario, JobOption job) {
@@ -30,12 +30,14 @@ ConfirmingRun confirming_run(const Scenario& scenario, JobOption job) {
 
 }  // namespace
 
+/// An epoch of unknown length has no duration, deadline or cost.
 void refuse_unknown_length(const Scenario& scenario) {
   if (scenario.workload.data.samples == 0)
     throw InputError("how long is an epoch? A recommendation needs the number of samples",
                      "as in --set data.samples=1281167 --set run.epochs=90");
 }
 
+/// The message names the option that excludes all listed numbers.
 void refuse_contradiction(const Scenario& scenario, const RecommendationRequest& request) {
   if (request.only_gpus.empty()) return;
   const int fewest = std::ranges::min(request.only_gpus);
@@ -73,6 +75,8 @@ std::vector<int> numbers_within(const Scenario& scenario, const RecommendationRe
   return numbers;
 }
 
+/// The time limit holds the upper end of the interval; cost and GPU-hours are those of the median. A run that
+/// is longer than the partition allows becomes several jobs in a row.
 void price_job(JobOption& job, const Scenario& scenario, const RecommendationRequest& request) {
   const PredictionPoint& p = job.point;
   const double latest = p.total_interval.high_s, wanted = time_limit_s(latest);
@@ -93,8 +97,8 @@ void price_job(JobOption& job, const Scenario& scenario, const RecommendationReq
       p.total_s + job.jobs * (wait != request.queue_waits_s.end() ? wait->second : request.queue_wait_s);
 }
 
-/// On the fewest GPUs, which fixes kernels, host and input, and on those that are recommended, which shows
-/// the rest; of one GPU, on the next number.
+/// Picks the run on the fewest GPUs, which fixes kernels, host and input, and the one on the recommended
+/// GPUs, which shows the rest. If both are the same, the next number is the second run.
 std::vector<ConfirmingRun> confirming_runs(const Scenario& scenario, const Recommendation& out) {
   std::vector<ConfirmingRun> runs;
   for (const JobOption& job : out.looked_at) {

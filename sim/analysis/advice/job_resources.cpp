@@ -1,4 +1,5 @@
-// GPUs come with their share of the node, as centres hand them out.
+// The resources of a job. A GPU comes with its share of the node's cores and memory, as computing centres
+// allot them.
 #include "sim/analysis/advice/job_resources.hpp"
 
 #include <algorithm>
@@ -10,27 +11,31 @@ namespace foretrain {
 
 namespace {
 
+/// Time limit over the expected duration.
 constexpr double kTimeMargin = 1.1;
-/// Of 10 parts of a node's memory jobs get 9: centres keep some for the system, and refuse a job that asks
-/// for all of it (assumed).
+/// Jobs get 9 of 10 parts of a node's memory, because centres keep some for the system and refuse a job that
+/// requests all of it (assumed).
 constexpr std::int64_t kMemoryParts = 10, kGivenParts = 9;
-constexpr double kIdlePower = 0.2;  ///< of the board's power, assumed (docs/models/recommend.md)
-/// Of CPUs, memory, fans and NICs over their GPUs' boards: DGX-1 is rated at 3.5 kW with 2.4 kW of GPUs
-/// (0.46), DGX A100 at 6.5 kW with 3.2 kW (1.0); no training loads all of it.
+/// Idle power over the board's power, assumed (docs/models/recommend.md).
+constexpr double kIdlePower = 0.2;
+/// Power of CPUs, memory, fans and network adapters over that of the GPUs' boards. DGX-1 is rated at 3.5 kW
+/// with 2.4 kW of GPUs (0.46), DGX A100 at 6.5 kW with 3.2 kW (1.0); no training loads all of it.
 constexpr double kHostOfGpuPower = 0.5;
 constexpr double kJoulesPerKwh = 3.6e6;
 
+/// Returns true if the partition's limits on GPUs and nodes allow the job.
 bool gives(const Partition& partition, int gpus, int nodes) {
   if (partition.for_tests || gpus < partition.least_gpus || nodes < partition.least_nodes) return false;
   return (partition.most_gpus == 0 || gpus <= partition.most_gpus) &&
          (partition.most_nodes == 0 || nodes <= partition.most_nodes);
 }
 
+/// Returns true if the partition's time limit allows the duration; zero stands for no limit.
 bool is_long_enough(const Partition& partition, double duration_s) {
   return partition.longest == Time::zero() || duration_s <= to_seconds(partition.longest);
 }
 
-/// Whole nodes where the partition gives nothing less.
+/// Returns the share that is billed: whole nodes where the partition gives nothing less.
 NodeShare paid_share(const Scenario& scenario, const Partition* partition, int gpus, int nodes) {
   const NodeSpec& node = first_node(scenario);
   if (partition != nullptr && partition->whole_nodes) return {node.gpus, node.host.cores, node.host.memory};
@@ -39,6 +44,7 @@ NodeShare paid_share(const Scenario& scenario, const Partition* partition, int g
 
 }  // namespace
 
+/// A stated number of cores for each GPU comes first; otherwise cores are divided evenly.
 NodeShare node_share(const Scenario& scenario, int gpus, int nodes) {
   const NodeSpec& node = first_node(scenario);
   const int here = (gpus + nodes - 1) / std::max(1, nodes), all = std::max(1, node.gpus);
@@ -88,6 +94,7 @@ double node_power_w(const NodeSpec& node) {
   return node.host.power_w > 0 ? node.host.power_w : kHostOfGpuPower * node.gpus * node.gpu.tdp_w;
 }
 
+/// Adds idle GPUs of billed nodes and the host's power to the energy of the working GPUs.
 double node_energy_kwh(const Scenario& scenario, const Partition* partition, const PredictionPoint& p) {
   const NodeSpec& node = first_node(scenario);
   const double gpus_kwh = gpu_energy_kwh(p, node.gpu);
@@ -98,6 +105,7 @@ double node_energy_kwh(const Scenario& scenario, const Partition* partition, con
   return gpus_kwh + idle_kwh + host_w * p.total_s / kJoulesPerKwh;
 }
 
+/// GPUs are busy in compute, optimizer and copies; outside of training steps they count as idle.
 double gpu_energy_kwh(const PredictionPoint& p, const Gpu& gpu) {
   const auto part = [&](Account account) {
     return p.breakdown[static_cast<std::size_t>(account)] / p.step_s;

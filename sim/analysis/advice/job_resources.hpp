@@ -1,5 +1,4 @@
-// What a job of so many GPUs asks of its nodes and pays: cores, memory, partition, time limit, billing,
-// energy.
+// The resources of a job and their price: cores, memory, partition, time limit, billing and energy.
 #pragma once
 
 #include "sim/analysis/prediction.hpp"
@@ -7,39 +6,40 @@
 
 namespace foretrain {
 
-/// Each node's share that goes with its GPUs.
+/// The share of one node that a job takes with its GPUs.
 struct NodeShare {
   int gpus = 1, cores = 1;
   Bytes memory{};
 };
+/// Returns the share for `gpus` GPUs on `nodes` nodes.
 NodeShare node_share(const Scenario& scenario, int gpus, int nodes);
 
-/// The partition that gives so many GPUs for so long: the first that does, else the one that allows the
-/// longest; nullptr: none gives them. Those for tests are left out.
+/// Returns the first partition that gives these GPUs for `duration_s`, else the one that allows the longest
+/// job; nullptr if none gives them. Partitions for tests are left out. The pointer is the site's.
 const Partition* partition_for(const Site& site, int gpus, int nodes, double duration_s);
-/// Whether the site has none, or one that gives so many GPUs.
+/// Returns true if the site has no partitions, or one that gives these GPUs.
 bool is_given(const Site& site, int gpus, int nodes);
 
-/// What to write into --time: a tenth more, rounded up to 5 minutes, from two hours on to 15, from twelve on
-/// to an hour. At least 15 minutes.
+/// Returns the value for --time in seconds: a tenth more than the duration, rounded up to 5 minutes, from two
+/// hours on to 15 minutes, from twelve hours on to an hour. At least 15 minutes.
 double time_limit_s(double duration_s);
 
-/// GPU-hours of what a job keeps from others.
+/// Returns the GPU-hours that a job keeps from others; of whole nodes where the partition gives nothing less.
 double paid_gpu_hours(const Scenario& scenario, const Partition* partition, int gpus, int nodes,
                       double duration_s);
-/// In the unit of Site::billing; 0 where it is unknown.
+/// Returns the cost in the unit of Site::billing; 0 where the rates are unknown.
 double billing_cost(const Scenario& scenario, const Partition* partition, int gpus, int nodes,
                     double duration_s);
 
-/// Of the GPUs alone: a fifth of the board's power when idle, all of it while kernels run, in proportion
-/// between. 0 for unknown power.
+/// Returns the energy of the GPUs alone: a fifth of the board's power when idle, all of it while kernels run,
+/// in proportion between. 0 where the power is unknown.
 double gpu_energy_kwh(const PredictionPoint& point, const Gpu& gpu);
 
-/// Of a working node without its GPUs: `host.power`, else half of its GPUs' boards.
+/// Returns the power of a working node without its GPUs: `host.power`, else half of its GPUs' boards.
 double node_power_w(const NodeSpec& node);
 
-/// Of the GPUs and of the job's share of its nodes, by GPUs; of whole nodes where the partition gives nothing
-/// less. 0 for unknown power of GPUs.
+/// Returns the energy of the GPUs and of the job's share of its nodes, by GPUs; of whole nodes where the
+/// partition gives nothing less. 0 where the power of GPUs is unknown.
 double node_energy_kwh(const Scenario& scenario, const Partition* partition, const PredictionPoint& point);
 
 }  // namespace foretrain

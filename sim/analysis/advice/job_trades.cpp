@@ -1,4 +1,4 @@
-// The next smaller and the next larger job beside the best one, and what each gives and takes, in words.
+// The alternatives beside the best job, and in words what each gains and loses.
 #include <array>
 #include <cmath>
 
@@ -12,11 +12,12 @@ namespace foretrain {
 
 namespace {
 
+/// A ratio that has words of its own.
 struct Fraction {
   double value;
   std::string_view words;
 };
-/// What people say instead of a percentage.
+/// Words that are clearer than a percentage.
 constexpr std::array<Fraction, 7> kFractions{{{1, "about the same"},
                                               {0.25, "a quarter of the"},
                                               {1.0 / 3, "a third of the"},
@@ -25,7 +26,8 @@ constexpr std::array<Fraction, 7> kFractions{{{1, "about the same"},
                                               {3, "three times the"},
                                               {4, "four times the"}}};
 
-/// "half the time", "20 % less time", "1.6 times the GPU-hours"; `noun` is what is compared.
+/// Returns a ratio in words: "half the time", "20 % less time", "1.6 times the GPU-hours". `noun` is what is
+/// compared.
 std::string share_of(double ratio, std::string_view noun, std::string_view less, std::string_view more) {
   for (const Fraction& fraction : kFractions)
     if (is_alike(ratio, fraction.value)) return fmt::format("{} {}", fraction.words, noun);
@@ -35,12 +37,13 @@ std::string share_of(double ratio, std::string_view noun, std::string_view less,
                     : fmt::format("{:.0f} times the {}", ratio, noun);
 }
 
-/// In the unit of Recommendation::cost_unit.
+/// Returns a ratio of costs in the unit of Recommendation::cost_unit.
 std::string cost_share(double ratio, const std::string& unit) {
   if (unit.empty()) return share_of(ratio, "cost", "lower", "higher");
   return share_of(ratio, unit == "GPU-h" ? "GPU-hours" : unit, "fewer", "more");
 }
 
+/// Returns the clause on the risk to miss the deadline; empty if the job is in time or has none.
 std::string risk_of(const JobOption& job) {
   if (!job.keeps_deadline || *job.keeps_deadline >= kInTime) return {};
   const double risk = 1 - *job.keeps_deadline;
@@ -50,6 +53,7 @@ std::string risk_of(const JobOption& job) {
   return fmt::format(", but {} {} % risk to miss the deadline", starts_with_vowel ? "an" : "a", percent);
 }
 
+/// Returns the clause on time, cost and risk against the best job.
 std::string trade_of(const JobOption& job, const JobOption& best, const std::string& unit) {
   std::string out;
   if (job.point.total_s > 0 && best.point.total_s > 0)
@@ -59,7 +63,8 @@ std::string trade_of(const JobOption& job, const JobOption& best, const std::str
   return out + risk_of(job);
 }
 
-/// The fewest GPUs that are at least half of `gpus`, else the most below; jobs come by growing number.
+/// Returns the job with the fewest GPUs that are at least half of `gpus`, else the largest one below. Jobs
+/// must be in ascending order of GPUs.
 const JobOption* half_of(const std::vector<const JobOption*>& jobs, int gpus) {
   const JobOption* found = nullptr;
   for (const JobOption* job : jobs) {
@@ -69,7 +74,7 @@ const JobOption* half_of(const std::vector<const JobOption*>& jobs, int gpus) {
   return found;
 }
 
-/// The most GPUs that are at most twice `gpus`, else the fewest beyond.
+/// Returns the job with the most GPUs that are at most twice `gpus`, else the smallest one beyond.
 const JobOption* double_of(const std::vector<const JobOption*>& jobs, int gpus) {
   const JobOption* found = nullptr;
   for (const JobOption* job : jobs) {
@@ -81,6 +86,7 @@ const JobOption* double_of(const std::vector<const JobOption*>& jobs, int gpus) 
 
 }  // namespace
 
+/// The interval gives the widths of both sides of the lognormal distribution around the median.
 double chance_in_time(double total_s, const Interval& total, double deadline_s) {
   if (total.low_s <= 0 || total.high_s <= total.low_s) return deadline_s >= total.high_s ? 1 : 0;
   return chance_below(deadline_s / total_s,
@@ -94,6 +100,7 @@ std::vector<JobOption> alternative_jobs(const std::vector<JobOption>& options, c
   without_deadline.deadline_s.reset();
   for (const JobOption& job : options) {
     const bool is_smaller = job.point.gpus < best.point.gpus;
+    // A smaller alternative may miss the deadline, because its trade states the risk.
     if (broken_limit(job, is_smaller ? without_deadline : request).empty())
       (is_smaller ? smaller : larger).push_back(&job);
   }
@@ -102,7 +109,7 @@ std::vector<JobOption> alternative_jobs(const std::vector<JobOption>& options, c
   const JobOption* above = double_of(larger, best.point.gpus);
   if (below != nullptr) out.push_back(*below);
   if (above != nullptr) out.push_back(*above);
-  // Where one side has no job the other side has a second one.
+  // The other side gives a second job if one side has none.
   if (out.size() == 1) {
     const JobOption* next =
         below != nullptr ? half_of(smaller, below->point.gpus) : double_of(larger, above->point.gpus);

@@ -1,4 +1,5 @@
-// With [parallel] each number of GPUs has a layout of its own: the first that plan finds.
+// Recommendations for [parallel]: each number of GPUs has the layout of its own that `foretrain plan` names
+// first.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -13,11 +14,12 @@ namespace foretrain {
 
 namespace {
 
-/// Beyond so many GPUs only numbers that were asked for are searched: each is a search of seconds.
+/// Largest number of GPUs that is searched unless it was asked for, because each search takes seconds.
 constexpr int kMostSearchedGpus = 1024;
 
 std::string bytes_text(double bytes) { return to_string(Bytes{static_cast<std::int64_t>(bytes)}); }
 
+/// Searches layouts for all numbers of GPUs and chooses among the resulting jobs.
 class LayoutRecommender {
  public:
   LayoutRecommender(const Scenario& scenario, const RecommendationRequest& request, const Progress& progress)
@@ -25,9 +27,13 @@ class LayoutRecommender {
   Recommendation recommend();
 
  private:
+  /// Returns the numbers of GPUs to search.
   std::vector<int> numbers() const;
+  /// Searches one number and adds its first layout as an option.
   void add_option(int gpus, LayoutPoints& points);
+  /// Sets speedups, efficiencies and prices of all options.
   void count_from_fewest();
+  /// Adds the notes on the chosen layout.
   void note(Recommendation& out) const;
 
   const Scenario& scenario_;
@@ -35,8 +41,10 @@ class LayoutRecommender {
   const Progress& progress_;
   LayoutRequest layouts_;
   std::vector<JobOption> options_;
-  std::vector<LayoutSearch> searches_;  ///< of the options
-  std::string why_none_;                ///< of the last number that has no layout
+  /// Searches, by index of the options.
+  std::vector<LayoutSearch> searches_;
+  /// Reason of the last number that has no layout.
+  std::string why_none_;
 };
 
 std::vector<int> LayoutRecommender::numbers() const {
@@ -45,7 +53,7 @@ std::vector<int> LayoutRecommender::numbers() const {
   return numbers;
 }
 
-/// Of layouts that take as long as the first the one that needs least memory.
+/// Returns, of the layouts that are as fast as the first, the one with the least memory.
 const ModelLayout& smallest(const LayoutSearch& search) {
   const ModelLayout* best = &search.layouts.front();
   for (const ModelLayout& layout : search.layouts)
@@ -83,6 +91,7 @@ void LayoutRecommender::count_from_fewest() {
   const double one = options_.front().point.samples_per_s / options_.front().point.gpus;
   for (JobOption& option : options_) {
     PredictionPoint& p = option.point;
+    // The range keeps its relative width when the baseline changes.
     const double speedup = p.samples_per_s / one, factor = speedup / p.speedup;
     p.speedup_range.low *= factor, p.speedup_range.high *= factor;
     p.speedup = speedup, p.efficiency = speedup / p.gpus;
@@ -114,6 +123,8 @@ Recommendation LayoutRecommender::recommend() {
   refuse_contradiction(scenario_, request_);
   const std::vector<int> all = numbers();
   if (!all.empty()) {
+    // The numbers of GPUs all train with the usual global batch of the largest one, so that their times can
+    // be compared.
     layouts_.global_batch = usual_batch(layout_of(scenario_), all.back());
     LayoutPoints points(scenario_, all.back());
     for (std::size_t i = 0; i < all.size(); ++i) {

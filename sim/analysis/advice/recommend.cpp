@@ -1,5 +1,10 @@
-// First the number of GPUs, with the strategy as it is; then what can be changed around it without asking for
-// more.
+// A recommendation is made in two phases. First it chooses the number of GPUs with the strategy as it is.
+// Then it improves what can be changed around that choice without requesting more: loader workers,
+// micro-steps, and notes on other strategies.
+//
+// Candidates are the numbers that a person would request (requestable_gpu_counts()). Each is predicted once
+// with its interval and priced; choose_jobs() applies limits and goal. More workers may make another number
+// best, so choice and workers alternate, at most three rounds.
 #include "sim/analysis/advice/recommend.hpp"
 
 #include <algorithm>
@@ -25,20 +30,21 @@ namespace foretrain {
 
 namespace {
 
-/// Input waits below this part of the step are no reason for more workers.
+/// Share of the step that must wait for input before more workers are tried.
 constexpr double kStall = 0.02;
-/// Batches that nobody would train with.
+/// Batches from this size on are not suggested, because nobody would train with them.
 constexpr std::int64_t kWorthSaying = 100'000;
 
-/// As a job script would start it: one process for each GPU. A measured run keeps the launch it was measured
-/// with.
+/// Returns the scenario as a job script would start it: one process for each GPU. A measured run keeps the
+/// launch it was measured with.
 Scenario with_usual_launch(Scenario scenario) {
   const StrategyEntry& strategy = *find_strategy(scenario.strategy);
   if (scenario.anchor || strategy.one_gpu || strategy.processes != Processes::per_gpu) return scenario;
   return with_process_per_gpu(std::move(scenario));
 }
 
-/// As few micro-steps as there must be, and rather some more than a batch that they do not divide.
+/// Returns the fewest micro-steps with which the batch fits; up to twice as many if only those divide the
+/// batch.
 std::int64_t micro_steps(std::int64_t batch, std::int64_t largest) {
   const std::int64_t least = (batch + largest - 1) / largest;
   for (std::int64_t steps = least; steps <= std::min(batch, 2 * least); ++steps) {
@@ -47,39 +53,45 @@ std::int64_t micro_steps(std::int64_t batch, std::int64_t largest) {
   return least;
 }
 
+/// Returns the note where more workers do not help.
 std::string waits_for_input(double share) {
   return fmt::format("{:.0f} % of the step waits for input: decode less, cache, or load on the GPU",
                      100 * share);
 }
 
+/// Returns the share of the step that waits for input.
 double input_share(const PredictionPoint& p) {
   return p.breakdown[static_cast<std::size_t>(Account::input_stall)] / p.step_s;
 }
 
+/// Makes one recommendation.
 class Recommender {
  public:
   Recommender(const ComparedScenarios& scenarios, const RecommendationRequest& request,
               const Progress& progress, const EvidenceUse& evidence)
       : scenarios_(scenarios), request_(request), progress_(progress), evidence_(evidence) {}
 
+  /// Alternates between the choice of a job and of workers, then adds notes about everything else.
   Recommendation recommend() {
     refuse_unknown_length(scenarios_.own);
     refuse_contradiction(scenarios_.own, request_);
+    // The launch changes the numbers that can be requested, so it comes before the batch.
     own_ = fitted(with_usual_launch(scenarios_.own));
     PointPredictor base(own_, most_gpus());
     calibration_ = calibrate_to_measured(base, most_gpus(), evidence_);
-    // A measurement on so many nodes is the first run.
+    // A measurement on that many nodes counts as the first run, so its limit does not apply.
     if (own_.anchor && reserved_gpus(own_, own_.anchor->gpus).nodes >= request_.first_run_nodes)
       request_.first_run_nodes = 0;
     Recommendation out = choose_jobs(own_options(base), request_, billing_of(own_, request_));
     if (!out.best) return out;
-    // With more workers another number of GPUs may be best, which may want more of them in turn.
+    // More workers may make another number of GPUs best, which may need more of them in turn.
     constexpr int kMostRounds = 3;
     std::vector<std::string> notes;
     std::optional<PointPredictor> again;
     for (int round = 0; round < kMostRounds; ++round) {
       std::vector<std::string> said;
       const Scenario* changed = try_workers(again ? *again : base, *out.best, said);
+      // A later round that changes nothing has no new note.
       if (changed || !again) notes.insert(notes.end(), said.begin(), said.end());
       if (!changed) break;
       own_ = *changed;
@@ -88,7 +100,8 @@ class Recommender {
       if (!out.best) return out;
     }
     out.notes.insert(out.notes.begin(), notes.begin(), notes.end());
-    if (again) out.next_step = notes.back();  // more workers come before more nodes
+    // The advice on workers comes before the one on more nodes.
+    if (again) out.next_step = notes.back();
     note_strategies(out);
     note_launch(out);
     note_batch(out);
@@ -107,8 +120,9 @@ class Recommender {
     return std::max(numbers.empty() ? 1 : numbers.back(), own_.anchor ? own_.anchor->gpus : 1);
   }
 
-  /// With micro-steps where a batch fits no number of GPUs: as many as make it fit, the global batch stays.
-  /// The most GPUs decide: sharded strategies need least there, and the others no more than on two.
+  /// Divides the batch into as many micro-steps as make it fit, where it fits no number of GPUs; the global
+  /// batch stays. The largest number of GPUs decides: sharded strategies need least there, and others no more
+  /// than on two.
   Scenario fitted(Scenario scenario) const {
     const std::vector<int> numbers = numbers_within(scenario, request_);
     if (numbers.empty() || scenario.global_batch) return scenario;
@@ -123,6 +137,7 @@ class Recommender {
     return scenario;
   }
 
+  /// Returns an option for each number of GPUs within the limits.
   std::vector<JobOption> own_options(PointPredictor& base) {
     Intervals intervals = intervals_of(base, calibration_);
     std::vector<JobOption> options;
@@ -134,6 +149,7 @@ class Recommender {
     return options;
   }
 
+  /// Predicts and prices one number of GPUs.
   JobOption option(PointPredictor& points, Intervals& intervals, int gpus, double one_gpu_rate) const {
     Decisions ignored;
     JobOption out;
@@ -149,8 +165,8 @@ class Recommender {
     return out;
   }
 
-  /// The scenario's strategy stays; what another would change is said. On one GPU there is nothing between
-  /// GPUs to do better.
+  /// Adds a note on a faster strategy; the recommendation keeps the scenario's own. One GPU is skipped,
+  /// because strategies differ in what they do between GPUs.
   void note_strategies(Recommendation& out) const {
     const int gpus = out.best->point.gpus;
     if (gpus == 1 || scenarios_.strategies.empty()) return;
@@ -172,7 +188,7 @@ class Recommender {
                                       100 * (1 - own->ratio_range.high), 100 * (1 - own->ratio_range.low)));
   }
 
-  /// Another strategy in the job's place: its launch, workers and batch.
+  /// Returns another strategy with the job's launch, workers and batch.
   Scenario as_best(const Scenario& other, const JobOption& best) const {
     Scenario scenario = with_usual_launch(other);
     if (has_workers()) scenario.workload.data.workers_per_gpu = best.workers_per_gpu;
@@ -181,7 +197,7 @@ class Recommender {
     return scenario;
   }
 
-  /// The job as the scenario runs it, where that takes less time and keeps the limits.
+  /// Returns the job as the scenario runs it, if it takes less time than `job` and keeps the limits.
   std::optional<JobOption> worth(PointPredictor& base, const Scenario& scenario, const JobOption& job) {
     try {
       PointPredictor points(scenario, base);
@@ -195,8 +211,8 @@ class Recommender {
     }
   }
 
-  /// With the workers of input_remedy(), as predict advises, where that keeps the limits; nullptr: nothing is
-  /// to be changed.
+  /// Returns the scenario with the workers of input_remedy(), as predict advises, if that keeps the limits;
+  /// nullptr if nothing is to be changed. Adds a note in either case. The pointer is this object's.
   const Scenario* try_workers(PointPredictor& base, const JobOption& best, std::vector<std::string>& notes) {
     const double stalled = input_share(best.point);
     if (stalled < kStall) return nullptr;
@@ -224,12 +240,14 @@ class Recommender {
     return nullptr;
   }
 
+  /// Adds a note where the script's own launch would leave GPUs idle.
   void note_launch(Recommendation& out) const {
     if (scenarios_.own.launch.with == Launcher::python && !own_.launch.with)
       out.notes.push_back(
           "started as one process per GPU; python alone starts one, which leaves the other GPUs idle");
   }
 
+  /// Adds notes on micro-steps, on larger batches that fit, and on jobs in a row.
   void note_batch(Recommendation& out) const {
     const JobOption& best = *out.best;
     if (best.accumulation > scenarios_.own.knobs.accumulation)
@@ -247,7 +265,7 @@ class Recommender {
           fmt::format("longer than {} allows: {} jobs in a row from checkpoints", best.partition, best.jobs));
   }
 
-  /// More samples a step train differently: what the trainer has to do about it.
+  /// Warns where a step trains on at least twice the samples of one GPU's step, which changes the training.
   void warn_of_batch(PointPredictor& base, Recommendation& out) const {
     const std::int64_t one = base.simulator().global_batch(1), all = out.best->point.global_batch;
     if (all < 2 * one) return;
@@ -264,6 +282,7 @@ class Recommender {
   const Progress& progress_;
   const EvidenceUse& evidence_;
   Scenario own_;
+  /// Scenarios with changed workers; a deque keeps pointers to its elements valid.
   std::deque<Scenario> variants_;
   MeasuredCalibration calibration_;
 };
@@ -275,6 +294,7 @@ Recommendation recommend_strategies(const ComparedScenarios& scenarios, const Re
   return Recommender(scenarios, request, progress, evidence).recommend();
 }
 
+/// A strategy without one process for each GPU has no alternatives of the same launch.
 std::vector<std::string> other_strategies(const Scenario& own) {
   const StrategyEntry* strategy = find_strategy(own.strategy);
   std::vector<std::string> others;

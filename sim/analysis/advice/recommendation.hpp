@@ -1,4 +1,4 @@
-// What to ask a cluster for: one job and two others with what they trade, and the limits that were kept.
+// A recommendation: one job to request, two alternatives with what they trade, and the limits that were kept.
 #pragma once
 
 #include <array>
@@ -16,73 +16,108 @@
 
 namespace foretrain {
 
-/// fastest: the shortest run. cheapest: the least cost. balanced: with a deadline the smallest job that keeps
-/// it, otherwise twice the GPUs as long as each doubling buys at least RecommendationRequest::efficiency (a
-/// quarter of an hour is as good as less).
+/// The goal of a recommendation. fastest: the shortest run. cheapest: the least cost. balanced: with a
+/// deadline the smallest job that keeps it, otherwise twice the GPUs as long as each doubling reaches
+/// RecommendationRequest::efficiency. For the balanced goal, runs below a quarter of an hour count as equal.
 enum class Goal : std::uint8_t { fastest, cheapest, balanced };
 inline constexpr std::array<std::string_view, 3> kGoalNames{"fastest", "cheapest", "balanced"};
 inline std::string_view name_of(Goal goal) { return kGoalNames[static_cast<std::size_t>(goal)]; }
 
-/// What a recommended job must keep: goal, deadline, budget and limits on GPUs. Members without a value set
-/// no limit.
+/// The goal and the limits of a recommended job. Members without a value set no limit.
 struct RecommendationRequest {
   Goal goal = Goal::balanced;
-  std::optional<double> deadline_s;  ///< the run, without queueing, ends in time with 95 %
+  /// Seconds within which the run, without queueing, ends with a probability of 95 %.
+  std::optional<double> deadline_s;
   std::optional<double> budget_gpu_hours;
-  double efficiency = kPays;         ///< of each doubling: twice the GPUs are at least 2 x efficiency as fast
-  std::vector<int> only_gpus{};      ///< numbers that may be asked for; empty: every requestable one
-  std::vector<std::string> fixed{};  ///< keys of [parallel] that keep the scenario's value
-  int most_gpus = 0, most_nodes = 0;         ///< 0: no limit
-  int first_run_nodes = kFirstRunNodes;      ///< a balanced job without a deadline has no more; 0: no limit
-  std::optional<double> price_per_gpu_hour;  ///< in any currency; takes the place of the cluster's billing
-  double queue_wait_s = 0;                   ///< of a job of any size that `queue_waits_s` has not
-  std::map<int, double> queue_waits_s{};     ///< by the number of GPUs
+  /// Efficiency of each doubling: twice the GPUs are at least 2 x efficiency times as fast.
+  double efficiency = kPays;
+  /// Numbers that may be requested; empty for every requestable one.
+  std::vector<int> only_gpus{};
+  /// Keys of [parallel] that keep the scenario's value.
+  std::vector<std::string> fixed{};
+  /// Limits on GPUs and nodes; 0 for none.
+  int most_gpus = 0, most_nodes = 0;
+  /// Most nodes of a balanced job without a deadline; 0 for no limit.
+  int first_run_nodes = kFirstRunNodes;
+  /// Price in any currency; replaces the cluster's billing.
+  std::optional<double> price_per_gpu_hour;
+  /// Seconds in the queue of a job whose size `queue_waits_s` does not have.
+  double queue_wait_s = 0;
+  /// Seconds in the queue by number of GPUs.
+  std::map<int, double> queue_waits_s{};
 };
 
-/// One way to run the training.
+/// A way to run the training.
 struct JobOption {
   std::string strategy;
-  PredictionPoint point;  ///< speedup against the scenario's own strategy on one GPU
+  /// Its prediction; speedup counts from the scenario's own strategy on one GPU.
+  PredictionPoint point;
   int accumulation = 1;
-  int workers_per_gpu = 0;                 ///< 0: none, or the scenario says nothing of loading
-  std::string partition;                   ///< empty: the cluster's file names none
-  double time_limit_s = 0;                 ///< of one job
-  bool fills_nodes = true;                 ///< it takes every GPU of its nodes
-  int jobs = 1;                            ///< in a row, where the partition allows less than the run takes
-  double gpu_hours = 0;                    ///< of the GPUs that are paid
-  double gpu_energy_kwh = 0;               ///< of the GPUs alone; 0: unknown
-  double energy_kwh = 0;                   ///< with the job's share of its nodes; 0: unknown
-  double cost = 0;                         ///< Recommendation::cost_unit
-  double time_to_result_s = 0;             ///< with the wait in the queue
-  std::optional<double> keeps_deadline{};  ///< probability that it ends in time; none: no deadline was given
-  std::string trade;                       ///< of a runner-up: what it gives and takes
-  std::optional<LargeModelRun> layout{};   ///< of [parallel]; `strategy` is then its name
+  /// Loader workers; 0 for none, or where the scenario does not state how data is loaded.
+  int workers_per_gpu = 0;
+  /// Name of the partition; empty where the cluster's file has none.
+  std::string partition;
+  /// Time limit of one job.
+  double time_limit_s = 0;
+  /// True if it takes every GPU of its nodes.
+  bool fills_nodes = true;
+  /// Jobs in a row, where the partition allows less time than the run takes.
+  int jobs = 1;
+  /// Hours of the GPUs that are billed.
+  double gpu_hours = 0;
+  /// Energy of the GPUs alone; 0 if unknown.
+  double gpu_energy_kwh = 0;
+  /// Energy with the job's share of its nodes; 0 if unknown.
+  double energy_kwh = 0;
+  /// Cost in Recommendation::cost_unit.
+  double cost = 0;
+  /// Seconds with the wait in the queue.
+  double time_to_result_s = 0;
+  /// Probability that it ends in time; absent without a deadline.
+  std::optional<double> keeps_deadline{};
+  /// Sentence on what an alternative gains and loses.
+  std::string trade;
+  /// Layout of [parallel]; `strategy` is then its name.
+  std::optional<LargeModelRun> layout{};
 };
 
-/// A run of some minutes whose measured speed narrows the prediction more than anything that is calculated.
+/// A run of some minutes, whose measured speed narrows the prediction more than any calculation.
 struct ConfirmingRun {
-  JobPlan plan;  ///< without epochs
+  /// Plan of the job, without epochs.
+  JobPlan plan;
   int steps = 0;
-  double duration_s = 0;  ///< with start-up
+  /// Seconds with start-up.
+  double duration_s = 0;
 };
 
-/// The job to ask for, the alternatives on both sides of it, and everything that was considered.
+/// The job to request, the alternatives on both sides of it, and everything that was considered.
 struct Recommendation {
   Goal goal = Goal::balanced;
-  std::optional<double> deadline_s{};  ///< of the request
-  std::string cost_unit;               ///< "GPU-h", the site's unit, or "" for a given price
+  /// Deadline of the request.
+  std::optional<double> deadline_s{};
+  /// "GPU-h", the site's unit, or "" for a stated price.
+  std::string cost_unit;
   bool has_queue_wait = false;
-  std::optional<JobOption> best;  ///< none: no job keeps the limits, see `why_none`
-  /// The next smaller and the next larger job; a smaller one may miss the deadline, and its trade says so.
+  /// Absent if no job keeps the limits; `why_none` has the reason.
+  std::optional<JobOption> best;
+  /// Alternatives, usually a smaller and a larger job; a smaller one may miss the deadline, and its trade
+  /// says so.
   std::vector<JobOption> runners_up;
-  std::vector<JobOption> looked_at;       ///< all that were, by growing number of GPUs
-  double grid_g_per_kwh = 0;              ///< of the site; 0: unknown
-  std::vector<ConfirmingRun> confirming;  ///< the two shortest that would tell whether `best` is right
+  /// Every option that was considered, in ascending order of GPUs.
+  std::vector<JobOption> looked_at;
+  /// Carbon intensity of the site's electricity in g/kWh; 0 if unknown.
+  double grid_g_per_kwh = 0;
+  /// The two shortest runs that would show whether `best` is right.
+  std::vector<ConfirmingRun> confirming;
   std::string why_none;
-  std::vector<std::string> notes;     ///< about batch, workers, strategies
-  std::string next_step{};            ///< the first of them that asks for something; empty: none does
-  std::vector<std::string> warnings;  ///< what changes the training
-  JobPlan plan;                       ///< of `best`, for a job script
+  /// Notes about batch, workers and strategies.
+  std::vector<std::string> notes;
+  /// The first note that requests an action; empty if none does.
+  std::string next_step{};
+  /// Warnings about settings that change the training.
+  std::vector<std::string> warnings;
+  /// Plan of `best`, for a job script.
+  JobPlan plan;
 };
 
 }  // namespace foretrain

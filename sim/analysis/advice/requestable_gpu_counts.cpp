@@ -1,4 +1,5 @@
-// Nobody asks for 37 nodes.
+// The numbers of GPUs that a person would request. Unusual numbers of nodes such as 37 are left out, because
+// users request round numbers and each candidate costs a simulation.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -12,7 +13,7 @@ namespace foretrain {
 
 namespace {
 
-/// 2, 3, 4, 6, 8, 12, 16, … and the most that a partition or the cluster has.
+/// Returns numbers of nodes: 2, 3, 4, 6, 8, 12, 16, … and the most that a partition or the cluster has.
 std::vector<int> nodes_of(const ClusterSpec& cluster) {
   std::vector<int> nodes{cluster.nodes};
   for (int two = 2; two <= cluster.nodes; two *= 2) nodes.insert(nodes.end(), {two, two + two / 2});
@@ -24,7 +25,7 @@ std::vector<int> nodes_of(const ClusterSpec& cluster) {
   return nodes;
 }
 
-/// Every number in one node, then whole nodes.
+/// Returns every number in one node, then whole nodes, as far as a global batch can be divided.
 std::vector<int> numbers_of(const Scenario& scenario) {
   const int per_node = std::max(1, first_node(scenario).gpus);
   const std::int64_t most = scenario.global_batch.value_or(std::numeric_limits<int>::max());
@@ -40,7 +41,7 @@ std::vector<int> numbers_of(const Scenario& scenario) {
 
 namespace {
 
-/// A request names nodes of one kind.
+/// Returns true if all nodes of the job are of one kind, because a request names one kind.
 bool is_on_one_kind(const Scenario& scenario, const Placement& placement) {
   return std::ranges::all_of(placement.ranks, [&](const GpuPlace& rank) {
     return kind_of_node(scenario.cluster, rank.node) ==
@@ -50,6 +51,7 @@ bool is_on_one_kind(const Scenario& scenario, const Placement& placement) {
 
 }  // namespace
 
+/// Batch systems request GPUs by node, so nodes must have equally many.
 bool can_be_requested(const Scenario& scenario, int gpus) {
   if (gpus > gpus_of_job(scenario)) return false;
   const Placement placement = reserved_gpus(scenario, gpus);

@@ -1,5 +1,5 @@
-// PyTorch's DataLoader puts every batch that a worker has ready into a file of /dev/shm; each worker has
-// `prefetch` of them ready (torch.utils.data, prefetch_factor).
+// PyTorch's DataLoader puts every batch that a worker has ready into a file of /dev/shm, and each worker
+// keeps `prefetch` batches ready (torch.utils.data, prefetch_factor). Containers often have a small /dev/shm.
 #include <fmt/format.h>
 
 #include "sim/analysis/advice/recommend.hpp"

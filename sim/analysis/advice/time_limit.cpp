@@ -1,4 +1,4 @@
-// A run is over in time when the upper end of its interval is.
+// A run is in time if the upper end of its interval is within the limit.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -11,6 +11,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns hours, minutes and seconds as batch systems write them: "12:05:00".
 std::string clock(double value) {
   const auto all = static_cast<long long>(std::min(value, 1e15));
   return fmt::format("{}:{:02}:{:02}", all / 3600, all / 60 % 60, all % 60);
@@ -27,6 +28,7 @@ std::string time_limit_warning(std::int64_t limit_s, int gpus, const Prediction&
   const auto point = std::find_if(prediction.points.begin(), prediction.points.end(),
                                   [gpus](const PredictionPoint& row) { return row.gpus == gpus; });
   if (point == prediction.points.end() || latest_end_s(*point) <= static_cast<double>(limit_s)) return {};
+  // The median decides between "is" and "may be" too short.
   const bool surely = point->total_s > static_cast<double>(limit_s);
   return fmt::format("a time limit of {} {} too short: the run takes {} on {}, and up to {}",
                      clock(static_cast<double>(limit_s)), surely ? "is" : "may be", clock(point->total_s),

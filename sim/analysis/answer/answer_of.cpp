@@ -1,5 +1,9 @@
-// First which numbers of GPUs the answer is about, then the first verdict that holds, then cause, action and
-// what the answer rests on.
+// Derivation of the answer from a finished prediction, in a fixed order. First come the numbers of GPUs that
+// the answer is about, then the first verdict that holds, in the order of VerdictKind. Cause and action
+// follow, and last the assumptions and doubtful figures behind them.
+//
+// The prediction's points are final. Only causes, remedies and alternatives are simulated here, so every
+// figure of the verdict is also in the table.
 #include "sim/analysis/answer/answer_of.hpp"
 
 #include <algorithm>
@@ -22,11 +26,12 @@ namespace foretrain {
 
 namespace {
 
-/// Without numbers of GPUs in the question so many rows are shown at most.
+/// Most rows of an answer to a question without numbers of GPUs.
 constexpr std::size_t kRowsThatDecide = 6;
-/// GPUs that wait for data this much of a step are the first thing to mend.
+/// Share of a step that GPUs must wait for data before the input is the first thing to improve.
 constexpr double kWaitsForInput = 0.25;
 
+/// Builds one answer step by step.
 class AnswerMaker {
  public:
   AnswerMaker(PointPredictor& points, const Prediction& prediction, const PredictionPoint& one_gpu)
@@ -44,15 +49,18 @@ class AnswerMaker {
     answer_.kind = kind_of(p);
     if (answer_.kind == VerdictKind::waits_for_input)
       answer_.remedy = input_remedy(points_, answer_.gpus, answer_.counts);
+    // The verdict compares with a smaller number, so that number joins the table.
     if (answer_.kind == VerdictKind::slower) add_row(faster_with_fewer(p)->gpus);
     write(p);
     return std::move(answer_);
   }
 
  private:
+  /// Returns true if the training may fit, so that its causes are worth simulating.
   static bool may_fit(const PredictionPoint& p) { return chance_of_fitting(p) >= kHardlyFits; }
 
-  /// The asked numbers; else the node, two nodes, and those around them.
+  /// Chooses the rows: the numbers asked for, or without any those on one and two nodes. The answered number
+  /// is one of them.
   void choose_counts() {
     for (const PredictionPoint& p : prediction_.points) answer_.counts.push_back(p.gpus);
     if (!scenario_.states("run.gpus")) keep_what_decides();
@@ -61,6 +69,8 @@ class AnswerMaker {
     answer_.one_gpu_fits = fewest_gpus_of(scenario_) == 1 && points_.fits(1);
   }
 
+  /// Keeps numbers on at most kFirstRunNodes nodes. Of more than kRowsThatDecide, the smallest and the
+  /// largest remain.
   void keep_what_decides() {
     const auto is_far = [this](int gpus) {
       return answered_point(prediction_, gpus)->nodes > kFirstRunNodes;
@@ -73,19 +83,21 @@ class AnswerMaker {
     answer_.counts = near;
   }
 
-  /// The largest number in question that probably fits, or else the largest.
+  /// Returns the largest number in question that probably fits, or else the largest.
   int answered_count() const {
     for (auto gpus = answer_.counts.rbegin(); gpus != answer_.counts.rend(); ++gpus)
       if (chance_of_fitting(*answered_point(prediction_, *gpus)) >= kProbablyFits) return *gpus;
     return answer_.counts.back();
   }
 
+  /// Simulates the causes of the answered step, unless it cannot run.
   void find_causes(const PredictionPoint& p) {
     if (!may_fit(p) || p.step_s <= 0) return;
     answer_.causes = causes_of(points_, p.gpus);
     answer_.cause = cause_words(*answer_.causes, p);
   }
 
+  /// Returns the first verdict that holds, in the order of VerdictKind.
   VerdictKind kind_of(const PredictionPoint& p) const {
     if (!answer_.not_understood.empty()) return VerdictKind::cannot_say;
     if (working_gpu_count(scenario_, p.gpus) < p.gpus) return VerdictKind::idle_gpus;
@@ -94,14 +106,15 @@ class AnswerMaker {
     return faster_with_fewer(p) != nullptr ? VerdictKind::slower : VerdictKind::time;
   }
 
-  /// Much of the time, and for nothing else as long.
+  /// Returns true if waiting for input is the largest cause and a large share of the step.
   bool waits_for_input() const {
     const StepCause* most = answer_.causes ? answer_.causes->largest() : nullptr;
     return most != nullptr && most->what == std::vector{Removable::input} &&
            most->saves_s >= kWaitsForInput * answer_.causes->step_s;
   }
 
-  /// Of one GPU and of the answer's rows, the fewest GPUs that are clearly faster.
+  /// Returns the point with the fewest GPUs that is clearly faster, among one GPU and the answer's rows;
+  /// nullptr if there is none. The pointer is valid until a row is added.
   const PredictionPoint* faster_with_fewer(const PredictionPoint& p) const {
     const auto is_faster = [&p](const PredictionPoint& fewer) {
       return fewer.gpus < p.gpus && fewer.fits() && p.samples_per_s < kSlower * fewer.samples_per_s;
@@ -111,18 +124,21 @@ class AnswerMaker {
     return found == answer_.rows.end() ? nullptr : &*found;
   }
 
-  /// A verdict speaks of no number that is not in its table.
+  /// Adds one GPU to the table, because a verdict mentions no number that is not in its table. Rows with more
+  /// GPUs are there already.
   void add_row(int gpus) {
     if (std::ranges::find(answer_.counts, gpus) != answer_.counts.end()) return;
     answer_.counts.insert(answer_.counts.begin(), gpus);
     answer_.rows.insert(answer_.rows.begin(), one_gpu_);
   }
 
+  /// Writes all sentences once the kind of verdict is known.
   void write(const PredictionPoint& p) {
     set_quantity(answer_, p, scenario_);
     answer_.assumptions = assumptions_of(scenario_);
     answer_.not_credible = not_credible(points_, prediction_);
     answer_.verdict = verdict_of(p);
+    // A speedup above the number of GPUs surprises users, so its reason is part of the cause.
     if (const std::string why = why_more_than_linear(points_, prediction_, p); !why.empty())
       answer_.cause += fmt::format(" More than {} times as fast as one GPU: {}.", p.gpus, why);
     if (answer_.kind == VerdictKind::idle_gpus)
@@ -149,7 +165,7 @@ class AnswerMaker {
     }
   }
 
-  /// The same job with one process for each GPU; none where it cannot be started so.
+  /// Returns the same job with one process for each GPU; nothing if it cannot be started so.
   std::optional<PredictionPoint> after_mending(const PredictionPoint& p) const {
     const Scenario mended = with_process_per_gpu(scenario_);
     if (working_gpu_count(mended, p.gpus) < p.gpus) return std::nullopt;
@@ -180,22 +196,26 @@ class AnswerMaker {
     }
   }
 
-  /// How far doublings of the answer's rows are worth their GPUs.
+  /// Returns the row up to which each doubling of the answer's rows is worth its GPUs.
   const PredictionPoint& worth_requesting() const {
     const PredictionPoint* worth = nullptr;
     for (const int gpus : answer_.counts) {
       const PredictionPoint* next = answered_point(prediction_, gpus);
       if (gpus > answer_.gpus || !next->fits()) continue;
+      // Rows are compared with the last one that pays, not with their neighbour.
       if (worth == nullptr || pays(*worth, *next)) worth = next;
     }
     return worth == nullptr ? *answered_point(prediction_, answer_.gpus) : *worth;
   }
 
+  /// Returns true if the larger number is as much faster as each doubling has to be (kPays).
   static bool pays(const PredictionPoint& fewer, const PredictionPoint& more) {
     const double times = static_cast<double>(more.gpus) / fewer.gpus;
     return more.samples_per_s >= paying_speedup(times) * fewer.samples_per_s;
   }
 
+  /// Returns the action for a training that runs well: first secure its memory, then exclude slow nodes, then
+  /// state whether more GPUs pay.
   std::string time_action(const PredictionPoint& p) {
     if (chance_of_fitting(p) < kSurelyFits) return does_not_fit_action(points_, p);
     if (prediction_.mixing && prediction_.mixing->best != 0)
@@ -232,7 +252,7 @@ const PredictionPoint* answered_point(const Prediction& prediction, int gpus) {
 
 namespace {
 
-/// The causes of the recommended step, calibrated as the prediction is.
+/// Finds the causes of the recommended step, calibrated as the prediction is.
 void explain_request(Answer& answer, const Scenario& scenario, const EvidenceUse& use) {
   PointPredictor points(scenario, answer.gpus);
   calibrate_to_measured(points, answer.gpus, use);
@@ -243,6 +263,8 @@ void explain_request(Answer& answer, const Scenario& scenario, const EvidenceUse
 
 }  // namespace
 
+/// Replaces verdict and table by those of the recommended job. Causes are simulated again only if that job
+/// has another number of GPUs. A verdict that cannot be given stays.
 Answer with_recommendation(Answer answer, const Recommendation& recommendation, const Scenario& scenario,
                            const EvidenceUse& use) {
   if (answer.kind == VerdictKind::cannot_say) return answer;
@@ -262,12 +284,14 @@ Answer with_recommendation(Answer answer, const Recommendation& recommendation, 
   answer.interval = best.total_interval;
   answer.action = recommendation.next_step.empty() ? "" : capitalized(recommendation.next_step) + ".";
   answer.says_more_gpus = false;
-  answer.question = answer.question.substr(0, answer.question.rfind(", on "));  // numbers are the answer
+  // The numbers of GPUs are the answer here, so they are cut from the question.
+  answer.question = answer.question.substr(0, answer.question.rfind(", on "));
   answer.one_gpu_fits = fewest_gpus_of(scenario) == 1;
   answer.remedy.reset();
   if (!is_another) return answer;
   explain_request(answer, scenario, use);
-  answer.next_measurement.clear(), answer.extrapolated.clear();  // those of another number of GPUs
+  // The measurement and the extrapolations are those of another number of GPUs.
+  answer.next_measurement.clear(), answer.extrapolated.clear();
   return answer;
 }
 

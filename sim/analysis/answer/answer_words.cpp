@@ -1,4 +1,5 @@
-// Subject, verb, object; figures rounded for people; what the reader can act on first.
+// The sentences of answers. Each names who does what, rounds figures for readers, and begins with what the
+// reader can act on.
 #include "sim/analysis/answer/answer_words.hpp"
 
 #include <algorithm>
@@ -20,14 +21,15 @@ namespace foretrain {
 
 namespace {
 
-/// Chances between these are worth a word.
+/// Probability from which a sentence does not mention the rest.
 constexpr double kNearlySure = 0.95;
-/// Below this a step is as long as on one GPU.
+/// Relative difference below which a step counts as long as on one GPU.
 constexpr double kAsFast = 0.02;
 
+/// Returns "one GPU" or "8 GPUs".
 std::string gpus_of(int gpus) { return gpus == 1 ? "one GPU" : counted(gpus, "GPU"); }
 
-/// "1, 4 and 8".
+/// Returns the numbers as a list: "1, 4 and 8".
 std::string listed(const std::vector<int>& numbers) {
   std::string out;
   for (std::size_t i = 0; i < numbers.size(); ++i)
@@ -35,7 +37,7 @@ std::string listed(const std::vector<int>& numbers) {
   return out;
 }
 
-/// "takes about 29 h (27 to 32 h)".
+/// Returns the duration with its interval: "takes about 29 h (27 to 32 h)".
 std::string takes(const Answer& answer, std::string_view verb) {
   std::string out = fmt::format("{} about {}", verb, spoken_duration(answer.value_s));
   if (answer.interval.high_s > 0)
@@ -43,6 +45,7 @@ std::string takes(const Answer& answer, std::string_view verb) {
   return out;
 }
 
+/// Returns the speedup in words: "3.7 times faster than one GPU", or "as fast as one GPU".
 std::string times_faster(double speedup) {
   const double factor = std::round(speedup * 100) / 100;
   if (std::abs(factor - 1) < kAsFast) return "as fast as one GPU";
@@ -50,7 +53,7 @@ std::string times_faster(double speedup) {
                      speedup > 1 ? "faster than one GPU" : "as fast as one GPU");
 }
 
-/// The largest part of a point's memory, as "optimizer state (64 GB)".
+/// Returns the largest part of a point's memory: "optimizer state (64 GB)".
 std::string largest_part(const MemoryUse& use) {
   const std::array<std::pair<std::string_view, Bytes>, 6> parts{{{"parameters", use.parameters},
                                                                  {"gradients", use.gradients},
@@ -62,8 +65,10 @@ std::string largest_part(const MemoryUse& use) {
   return fmt::format("{} ({})", most->first, to_string(most->second));
 }
 
+/// Returns the share as "12 %".
 std::string percentage(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
+/// Returns "an epoch" or "90 epochs".
 std::string epochs_of(const Scenario& scenario) {
   return scenario.epochs == 1 ? "an epoch" : fmt::format("{:g} epochs", scenario.epochs);
 }
@@ -92,13 +97,15 @@ void set_quantity(Answer& answer, const PredictionPoint& p, const Scenario& scen
 }
 
 std::string cause_words(const StepCauses& causes, const PredictionPoint& p) {
-  const double scale = p.step_s / causes.step_s;  // what measured runs correct
+  // The causes are of the simulated step; measured runs correct all their times alike.
+  const double scale = p.step_s / causes.step_s;
   const auto time = [scale](double step_s) { return spoken_duration(step_s * scale); };
   const StepCause* most = causes.largest();
   if (most == nullptr)
     return fmt::format("The GPU's own kernels are {} of the step; nothing else costs more than 1 %.",
                        percentage(causes.kernels_s / causes.step_s));
   std::string after = time(most->step_s), before = time(causes.step_s);
+  // A saving below the rounding of durations needs more digits, or both figures would look equal.
   if (after == before) {
     after = to_string(seconds(most->step_s * scale));
     before = to_string(seconds(causes.step_s * scale));
@@ -106,6 +113,7 @@ std::string cause_words(const StepCauses& causes, const PredictionPoint& p) {
   std::string out =
       fmt::format("{}: {} of the step. {}, it would take {} instead of {}.", capitalized(most->name),
                   time(most->saves_s), capitalized(most->without), after, before);
+  // Users often suspect the links, so a small saving by them is stated as well.
   const auto links = std::ranges::find(causes.alone, std::vector{Removable::links}, &StepCause::what);
   if (links != causes.alone.end() && &*links != most && links->saves_s > 0 &&
       links->saves_s < most->saves_s / 2)
@@ -113,6 +121,7 @@ std::string cause_words(const StepCauses& causes, const PredictionPoint& p) {
   return out;
 }
 
+/// Names the first setting and counts the others; the question is about time if one of them decides time.
 std::string cannot_say_words(const Answer& answer, const Scenario& scenario) {
   const bool of_time = std::ranges::any_of(scenario.unmodelled, &UnmodelledSetting::decides_time);
   const std::string more = answer.not_understood.size() > 1 ? fmt::format(" {} more such settings are below.",
@@ -137,6 +146,7 @@ std::string idle_action(int gpus, int nodes) {
       (gpus + nodes - 1) / nodes);
 }
 
+/// Adds the gain of one process for each GPU: in time where an epoch is known, else in samples per second.
 std::string idle_words(const Scenario& scenario, const PredictionPoint& p,
                        const std::optional<PredictionPoint>& mended) {
   std::string out = idle_words(working_gpu_count(scenario, p.gpus), p.gpus);
@@ -152,6 +162,7 @@ std::string idle_words(const Scenario& scenario, const PredictionPoint& p,
 
 namespace {
 
+/// Returns the verdict where the host's memory is too small for what is offloaded.
 std::string host_does_not_fit_words(const Scenario& scenario, const PredictionPoint& p, bool is_sure) {
   return fmt::format("The host's memory {} {} on {}: what is offloaded needs {} on each node, and it has {}.",
                      is_sure ? "cannot hold" : "probably cannot hold", scenario.model.name, gpus_of(p.gpus),
@@ -160,12 +171,15 @@ std::string host_does_not_fit_words(const Scenario& scenario, const PredictionPo
 
 }  // namespace
 
+/// Compares the two probabilities: the scarcer memory is the one to report.
 bool lacks_host_memory(const PredictionPoint& p) {
   const double gpu = chance_of_fitting(static_cast<double>(p.memory.least().count),
                                        static_cast<double>(p.memory_capacity.count));
   return chance_of_host(p) < kSurelyFits && chance_of_host(p) <= gpu;
 }
 
+/// The sentence states the need, the largest part and, unless it is sure, the probability of an out-of-memory
+/// error.
 std::string does_not_fit_words(const Scenario& scenario, const PredictionPoint& p) {
   const double fits = chance_of_fitting(p);
   if (lacks_host_memory(p)) return host_does_not_fit_words(scenario, p, fits < 1 - kNearlySure);
@@ -178,6 +192,7 @@ std::string does_not_fit_words(const Scenario& scenario, const PredictionPoint& 
   return out;
 }
 
+/// Says how much of the time is lost and what the proposed workers gain, in the same sentence.
 std::string waits_words(const Answer& answer, const PredictionPoint& p) {
   const StepCauses& causes = *answer.causes;
   const std::string waits = percentage(causes.saving_of(Removable::input) / causes.step_s);
@@ -190,6 +205,7 @@ std::string waits_words(const Answer& answer, const PredictionPoint& p) {
                            spoken_factor(p.step_s / answer.remedy->step_s[static_cast<std::size_t>(place)]));
 }
 
+/// The advice comes first, then the loss; the interval is added where one GPU is the alternative.
 std::string slower_words(const PredictionPoint& p, const PredictionPoint& fewer) {
   const double ratio = p.samples_per_s / fewer.samples_per_s;
   std::string out = fmt::format("Ask for {}: {} are {} slower ({} times as fast", gpus_of(fewer.gpus),
@@ -200,9 +216,10 @@ std::string slower_words(const PredictionPoint& p, const PredictionPoint& fewer)
   return out + ").";
 }
 
-/// Where the ends of a speedup are further apart than by this factor, its middle says nothing.
+/// Ratio of the ends of a speedup's interval above which its middle says nothing.
 constexpr double kTellsNothing = 3;
 
+/// Returns the words for a speedup whose interval is too wide for a figure.
 std::string cannot_say_how_much(const PredictionPoint& p) {
   const std::string between =
       fmt::format("between {} and {} times as fast", spoken_factor(p.speedup_range.low),
@@ -213,7 +230,7 @@ std::string cannot_say_how_much(const PredictionPoint& p) {
                            between);
 }
 
-/// Against one GPU where it can run the training, else against the fewest of the answer's rows.
+/// Returns the comparison with one GPU where it can run the training, else with the fewest GPUs of the rows.
 std::string compared_words(const Answer& answer, const PredictionPoint& p) {
   if (p.gpus == 1 || !p.fits()) return {};
   if (answer.one_gpu_fits && p.speedup_range.high > kTellsNothing * p.speedup_range.low)
@@ -225,7 +242,7 @@ std::string compared_words(const Answer& answer, const PredictionPoint& p) {
                      gpus_of(least.gpus));
 }
 
-/// Rows between the first and the answered one that are slower than one GPU.
+/// Returns a sentence on the first smaller row that is slower than one GPU; empty if there is none.
 std::string slower_rows(const Answer& answer, const PredictionPoint& p) {
   if (!answer.one_gpu_fits) return {};
   for (const PredictionPoint& row : answer.rows)
@@ -235,6 +252,7 @@ std::string slower_rows(const Answer& answer, const PredictionPoint& p) {
   return {};
 }
 
+/// Adds warnings about slower rows and about memory that may be too small to the duration.
 std::string time_words(const Answer& answer, const PredictionPoint& p, const Scenario& scenario,
                        double fits) {
   const std::string subject = answer.quantity == "step" ? "a step" : epochs_of(scenario);
@@ -278,6 +296,7 @@ std::string counted_list(const std::vector<int>& counts) {
   return fmt::format("{} GPU{}", listed(counts), counts.back() == 1 ? "" : "s");
 }
 
+/// Names the job, its duration and, with a deadline, the probability of keeping it.
 std::string request_words(const Recommendation& recommendation) {
   if (!recommendation.best) return fmt::format("No job keeps the limits: {}.", recommendation.why_none);
   const JobOption& job = *recommendation.best;
@@ -292,6 +311,7 @@ std::string request_words(const Recommendation& recommendation) {
   return out + ".";
 }
 
+/// The advice of the step model comes first; `foretrain plan` is the alternative in any case.
 std::string does_not_fit_action(PointPredictor& points, const PredictionPoint& p) {
   if (lacks_host_memory(p))
     return "More nodes divide what each holds; NVMe takes it off the host, and without offload nothing is "
@@ -307,6 +327,7 @@ std::string fitting_action(const FittingWay& way) {
   return fmt::format("With {} it needs {} and fits: add {}", what, to_string(way.memory), way.option);
 }
 
+/// Workers help only a loader whose workers the user sets; otherwise the input itself must become cheaper.
 std::string waits_action(const Answer& answer, const Scenario& scenario) {
   if (answer.remedy)
     return fmt::format("DataLoader(…, num_workers={}); foretrain: --set data.workers_per_gpu={}",
@@ -327,6 +348,7 @@ std::string slower_action(const std::vector<FasterChange>& ways, const Predictio
   return capitalized(out) + ".";
 }
 
+/// States the speedup against the additional GPU-hours.
 std::string fewer_words(const PredictionPoint& p, const PredictionPoint& worth) {
   const double faster = p.samples_per_s / worth.samples_per_s, more = p.gpus / faster / worth.gpus;
   const std::string begin = worth.gpus == 1 ? std::string("More than one GPU does not pay")

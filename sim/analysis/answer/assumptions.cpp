@@ -1,5 +1,5 @@
-// What an answer assumes because nobody stated it: a table of keys, what holds without them, and the option
-// that states them.
+// The assumptions of an answer: a table of keys, the value that applies without them, and the option that
+// states them.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -14,8 +14,11 @@ namespace foretrain {
 
 namespace {
 
+/// A row of the table: a fact that the user may state.
 struct AssumedKey {
-  std::vector<std::string_view> keys;  ///< any of them states it
+  /// Keys of the scenario; any of them states the fact.
+  std::vector<std::string_view> keys;
+  /// Returns the assumed value in words; empty where the fact does not apply to the scenario.
   std::string (*text)(const Scenario& scenario);
   std::string_view option;
 };
@@ -38,14 +41,14 @@ std::string assumed_precision(const Scenario& scenario) {
   return !step_model_of(scenario).is_strategy ? "" : std::string(name_of(scenario.workload.precision));
 }
 
-/// Whether a network's name says how long its samples are: bert_large_s384.
+/// Returns true if a network's name states the length of its samples: bert_large_s384.
 bool names_length(std::string_view model) {
   const std::size_t at = model.rfind("_s");
   return at != model.npos && at + 2 < model.size() &&
          model.find_first_not_of("0123456789", at + 2) == model.npos;
 }
 
-/// Samples are seldom as long as the network can read, and the step is in proportion to them.
+/// Samples are seldom as long as the network can read, and the step is proportional to their length.
 std::string assumed_length(const Scenario& scenario) {
   const Model& model = scenario.model;
   const bool is_assumed = step_model_of(scenario).is_strategy && model.input_is_tokens &&
@@ -90,8 +93,8 @@ std::string assumed_layout_precision(const Scenario& scenario) {
   }
 }
 
-/// In the order of their usual effect: input may take several times the step, the batch and the precision
-/// change it two- to fourfold, the others by tens of percent.
+/// The table, in the order of the usual effect. Input may take several times the step, batch and precision
+/// change it two- to fourfold, and the others change it by tens of percent.
 const std::vector<AssumedKey>& assumed_keys() {
   static const std::vector<AssumedKey> kKeys{
       {{"data.loader", "data.name"}, assumed_loader, "--dataset NAME"},

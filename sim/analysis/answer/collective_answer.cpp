@@ -1,4 +1,5 @@
-// The largest message says what the links carry; small ones say what a call costs.
+// The answer is about the largest message that runs, because it shows what the links carry; small messages
+// show the cost of a call.
 #include "sim/analysis/answer/collective_answer.hpp"
 
 #include <algorithm>
@@ -13,6 +14,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the point with the largest size that runs; nullptr if none does.
 const CollectivePoint* largest_that_runs(const CollectiveCurve& curve) {
   const CollectivePoint* largest = nullptr;
   for (const CollectivePoint& p : curve.points)
@@ -20,6 +22,7 @@ const CollectivePoint* largest_that_runs(const CollectiveCurve& curve) {
   return largest;
 }
 
+/// Returns the sentence on the limit of the call.
 std::string bound_words(const CollectiveCurve& curve, const CollectivePoint& p) {
   switch (p.bound) {
     case BoundBy::link:
@@ -40,6 +43,7 @@ std::string bound_words(const CollectiveCurve& curve, const CollectivePoint& p) 
   return {};
 }
 
+/// Returns the action that relieves that limit.
 std::string action_for(const CollectivePoint& p) {
   switch (p.bound) {
     case BoundBy::launch:
@@ -63,6 +67,7 @@ Answer answer_of(const CollectiveCurve& curve) {
       fmt::format("{} on {} of {} of {} with {}", name_of(curve.op), counted(curve.gpus(), "GPU"),
                   counted(curve.placement.nodes, "node"), curve.cluster, curve.library);
   const CollectivePoint* p = largest_that_runs(curve);
+  // A single GPU has no messages; any other failure has a reason at the first point.
   if (p == nullptr) {
     answer.kind = VerdictKind::would_not_start;
     const bool is_alone = curve.gpus() == 1 || curve.points.empty() || curve.points.front().why.empty();

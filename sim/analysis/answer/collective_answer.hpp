@@ -1,4 +1,4 @@
-// The answer to "how fast is this collective": its largest message, and what bounds it.
+// The answer to "how fast is this collective": its largest message and the limit of the call.
 #pragma once
 
 #include "sim/analysis/answer/answer.hpp"
@@ -6,7 +6,8 @@
 
 namespace foretrain {
 
-/// Of the largest size that runs. The cause is a bound, not a removal: a call has no step to remove it from.
+/// Returns the answer for the largest size that runs. The cause is a bound, not a removal, because a single
+/// call has no step to remove it from.
 Answer answer_of(const CollectiveCurve& curve);
 
 }  // namespace foretrain

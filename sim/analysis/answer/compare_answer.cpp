@@ -1,4 +1,4 @@
-// One sentence for each standing that the scenario's own strategy can have, and what to do about it.
+// The answer has one sentence for each standing that the scenario's own strategy can have, and one action.
 #include "sim/analysis/answer/compare_answer.hpp"
 
 #include <algorithm>
@@ -15,20 +15,22 @@ namespace foretrain {
 
 namespace {
 
-/// "4 % faster": the fastest against a row.
+/// Returns how much faster the fastest is than a row: "4 % faster".
 std::string faster_by(const ComparedStrategy& row) {
   return fmt::format("{} % faster", percent(1 / row.ratio - 1, 0));
 }
 
+/// Returns the interval of that figure at 90 %, which is the inverse of the ratio's interval.
 std::string likely(const ComparedStrategy& row) {
   return fmt::format("90 %: {} to {} %", signed_percent(1 / row.ratio_range.high - 1, 0),
                      signed_percent(1 / row.ratio_range.low - 1, 0));
 }
 
-/// So many names, further ones are counted.
+/// Most names of equally fast strategies in a sentence; more are counted instead.
 constexpr std::size_t kMostTied = 3;
 
-/// ", zero1 and zero2 within 2 % of it": what shares the first place, or nothing.
+/// Returns the strategies that share the first place, ", zero1 and zero2 within 2 % of it"; empty if none
+/// does.
 std::string beside(const ComparedGpus& numbers, const ComparedStrategy& fastest) {
   std::vector<std::string> names;
   for (const ComparedStrategy& row : numbers.strategies)
@@ -41,13 +43,13 @@ std::string beside(const ComparedGpus& numbers, const ComparedStrategy& fastest)
   return fmt::format(", {} within {} % of it", text, percent(kWorthSwitching, 0));
 }
 
-/// "of those that need nothing but a change of the strategy, zero1 within 2 % of it."
+/// Returns the sentence used where a strategy with further requirements is faster than all others.
 std::string limited(const ComparedGpus& numbers, const ComparedStrategy& fastest) {
   return fmt::format("{} is the fastest of those that need nothing but a change of the strategy{}.",
                      fastest.strategy, beside(numbers, fastest));
 }
 
-/// The scenario's own strategy is there, runs, and stands where `row` does.
+/// Returns the sentence on the scenario's own strategy. Requires that it is among the rows.
 std::string about_own(const ComparedGpus& numbers, const ComparedStrategy& own,
                       const ComparedStrategy& fastest) {
   switch (own.standing) {
@@ -76,7 +78,7 @@ std::string about_own(const ComparedGpus& numbers, const ComparedStrategy& own,
                      beside(numbers, fastest));
 }
 
-/// Whether one of those that need more is faster than all that do not.
+/// Returns true if a strategy with further requirements is faster than all without.
 bool is_faster_with_more(const ComparedGpus& numbers) {
   return std::ranges::any_of(numbers.strategies, [](const ComparedStrategy& row) {
     return row.standing == Standing::needs_more && row.ratio > 1;
@@ -95,6 +97,7 @@ std::string sentence(const ComparedGpus& numbers, const std::string& own_strateg
   return fmt::format("{} is the fastest{}.", fastest->strategy, beside(numbers, *fastest));
 }
 
+/// Returns the kind of verdict. The fastest of all gives `time`, as do ties; shortage of memory comes first.
 VerdictKind kind_of(const ComparedGpus& numbers, const std::string& own_strategy) {
   const ComparedStrategy* fastest = numbers.best();
   if (fastest == nullptr) return VerdictKind::would_not_start;
@@ -104,6 +107,7 @@ VerdictKind kind_of(const ComparedGpus& numbers, const std::string& own_strategy
   return standing == Standing::slower ? VerdictKind::slower : VerdictKind::time;
 }
 
+/// Returns a name with the option that selects it; layouts have no such option.
 std::string option_for(const std::string& name, bool are_strategies) {
   return are_strategies ? fmt::format("{} (--strategy {})", name, name) : name;
 }
@@ -127,7 +131,7 @@ std::string action_of(const ComparedGpus& numbers, const std::string& own_strate
   }
 }
 
-/// What the fastest saves most on, beside a row that is slower.
+/// Returns the sentence on the part that the fastest saves most on, against a slower row.
 std::string saved_by_fastest(const ComparedStrategy& row, const ComparedStrategy& fastest) {
   if (&row == &fastest || row.against_best.empty() || row.standing == Standing::as_fast) return {};
   const auto most = std::ranges::max_element(row.against_best, {}, &StepPart::seconds);

@@ -1,4 +1,4 @@
-// The answer to "which strategy": whether to change it, in a sentence that never contradicts the table.
+// The answer to "which strategy": one sentence on whether to change it, which never contradicts the table.
 #pragma once
 
 #include <optional>
@@ -9,15 +9,17 @@
 
 namespace foretrain {
 
-/// "4 GPUs: ddp is within 2 % of the fastest (fsdp): no reason to switch." Without a line break.
+/// Returns the verdict without a line break: "4 GPUs: ddp is within 2 % of the fastest (fsdp): no reason to
+/// switch."
 std::string comparison_verdict(const ComparedGpus& numbers, const std::string& own_strategy);
 
-/// `causes`: of a step of the row that is answered (compared_row()); none where none runs. `are_strategies`:
-/// the rows are strategies, which --strategy names. Fills everything but what the scenario says.
+/// Returns the answer without question and assumptions, which the scenario gives. `causes` are those of the
+/// row that is answered (compared_row()), none where no row runs. `are_strategies` is true if --strategy
+/// names the rows.
 Answer answer_of(const ComparedGpus& numbers, const std::string& own_strategy,
                  std::optional<StepCauses> causes, bool are_strategies);
 
-/// The scenario's own row where it runs and fits, else the fastest; nullptr where none runs.
+/// Returns the scenario's own row where it runs and fits, else the fastest; nullptr where none runs.
 const ComparedStrategy* compared_row(const ComparedGpus& numbers, const std::string& own_strategy);
 
 }  // namespace foretrain

@@ -1,4 +1,4 @@
-// What would make more GPUs faster than fewer: each change is simulated before it is named.
+// Changes that make more GPUs faster than fewer. Each change is simulated before it is named.
 #include <algorithm>
 #include <array>
 
@@ -13,10 +13,12 @@ namespace foretrain {
 
 namespace {
 
+/// Smallest ratio of speeds that makes a change worth naming.
 constexpr double kWorthChanging = 1.1;
+/// Factors on the batch that are tried, smallest first.
 constexpr std::array<int, 3> kLargerBatches{4, 16, 64};
 
-/// Samples per second on `gpus` over those on `fewer`; 0 where it does not run or does not fit.
+/// Returns the samples per second on `gpus` over those on `fewer`; 0 where the change does not run or fit.
 double ratio_of(const Scenario& scenario, const PointPredictor& points, int gpus, int fewer) {
   try {
     PointPredictor changed(scenario, points);
@@ -27,13 +29,14 @@ double ratio_of(const Scenario& scenario, const PointPredictor& points, int gpus
   }
 }
 
+/// Returns the words and the option of a batch; `is_shared` states whether it is the global batch.
 FasterChange named_batch(std::int64_t batch, bool is_shared) {
   if (is_shared)
     return {fmt::format("a batch of {} in all", batch), fmt::format("--set model.global_batch={}", batch)};
   return {fmt::format("a batch of {} for each GPU", batch), fmt::format("--batch {}", batch)};
 }
 
-/// The first of the larger batches with which more GPUs are clearly faster.
+/// Returns the first of the larger batches with which more GPUs are clearly faster.
 std::optional<FasterChange> larger_batch(const Scenario& scenario, const PointPredictor& points, int gpus,
                                          int fewer) {
   for (const int times : kLargerBatches) {
@@ -45,8 +48,8 @@ std::optional<FasterChange> larger_batch(const Scenario& scenario, const PointPr
   return std::nullopt;
 }
 
-/// PyTorch's own way with a process for each GPU, where one process drives all; with a larger batch where
-/// that alone does not do.
+/// Returns DistributedDataParallel in place of one process that drives all GPUs, with a larger batch where
+/// that alone does not suffice. Nothing outside of PyTorch.
 std::optional<FasterChange> processes(const PointPredictor& points, int gpus, int fewer) {
   const Scenario& own = points.simulator().scenario();
   if (own.workload.framework.kind != FrameworkKind::pytorch) return std::nullopt;

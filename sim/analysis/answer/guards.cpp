@@ -1,4 +1,5 @@
-// Laws that no machine breaks, checked on the figures that people are shown.
+// Checks of the shown figures against laws that no machine breaks: peak rates, the length of the kernels, and
+// linear speedup.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -13,7 +14,7 @@ namespace foretrain {
 
 namespace {
 
-/// Rounding of steps and of shares of a batch.
+/// Tolerance for the rounding of steps and of shares of a batch.
 constexpr double kRounding = 1.02;
 
 }  // namespace
@@ -28,6 +29,8 @@ std::string why_more_than_linear(const PointPredictor& points, const Prediction&
   if (scenario.program) return "the recorded program does something else on each number of GPUs";
   if (!points.simulator().model().is_strategy) return "the layout changes with the GPUs";
   double shrunk = 0;
+  // Accounts that may shrink with more GPUs although each GPU has the same batch: shared input, sharded
+  // optimizer, copies and host work.
   for (const Account account : {Account::input_stall, Account::optimizer, Account::other, Account::host})
     shrunk += std::max(0.0, one->breakdown[static_cast<std::size_t>(account)] -
                                 many.breakdown[static_cast<std::size_t>(account)]);
@@ -44,6 +47,7 @@ std::vector<std::string> not_credible(const PointPredictor& points, const Predic
   const PredictionPoint* one = answered_point(prediction, 1);
   for (const PredictionPoint& p : prediction.points) {
     if (p.large && p.large->mfu > 1) out.push_back(faster_than_peak(p.gpus, p.large->mfu));
+    // The limit is of the simulated step, so the measured correction applies to it, too.
     const double least = step_limit(points.simulator(), p.gpus, points.device()).kernels_s;
     if (p.step_s * kRounding < least * points.correction().factor(p.gpus))
       out.push_back(fmt::format("On {} a step is shorter than its kernels alone.", counted(p.gpus, "GPU")));

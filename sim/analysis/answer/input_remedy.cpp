@@ -1,4 +1,4 @@
-// More loader workers, tried one doubling after another up to the cores that a rank has.
+// The search for more loader workers: one doubling after another, up to the cores that a rank has.
 #include <algorithm>
 
 #include "sim/analysis/answer/answer_of.hpp"
@@ -9,6 +9,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the corrected seconds of a step with this number of workers.
 double step_with(const PointPredictor& points, int workers, int gpus) {
   Scenario scenario = points.simulator().scenario();
   scenario.workload.data.workers_per_gpu = workers;
@@ -33,7 +34,8 @@ std::optional<InputRemedy> input_remedy(const PointPredictor& points, int gpus,
   for (int workers = remedy.workers; workers < cores;) {
     workers = std::min(cores, std::max(1, 2 * workers));
     const double step_s = step_with(points, workers, gpus);
-    if (step_s > kWorthWorkers * best) continue;  // a few workers may cost more than they load
+    // A number that gains too little does not end the search: a few workers may cost more than they load.
+    if (step_s > kWorthWorkers * best) continue;
     best = step_s;
     remedy.workers = workers;
   }

@@ -1,4 +1,5 @@
-// The verdicts come in the order of VerdictKind, in the words of a prediction's answer.
+// Answers about job scripts without a prediction, in the order of VerdictKind and in the words of a
+// prediction's answer.
 #include "sim/analysis/answer/job_answer.hpp"
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 
 namespace foretrain {
 
+/// The first mistake by line is the one that a user meets first.
 Answer would_not_start(const std::vector<Diagnostic>& refused) {
   Answer answer;
   answer.kind = VerdictKind::would_not_start;
@@ -27,6 +29,7 @@ Answer would_not_start(const std::vector<Diagnostic>& refused) {
   return answer;
 }
 
+/// Idle GPUs need no prediction to be found, so they are reported before the missing facts.
 Answer answer_without_prediction(const Scenario* scenario, const std::string& missing) {
   Answer answer;
   answer.kind = VerdictKind::cannot_say;

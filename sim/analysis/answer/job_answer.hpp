@@ -1,4 +1,4 @@
-// Answers about a job script that is not predicted: it would not start, or its figures need more.
+// Answers about a job script that is not predicted: the job would not start, or facts are missing.
 #pragma once
 
 #include <string>
@@ -10,12 +10,13 @@
 
 namespace foretrain {
 
-/// Requires a mistake that the batch system refuses; the first is the verdict, its hint the action.
+/// Returns the answer for a job that the batch system refuses. The first mistake by line is the verdict, its
+/// hint the action. Requires at least one mistake.
 Answer would_not_start(const std::vector<Diagnostic>& refused);
 
-/// Of a job of the scenario's GPUs, whatever it trains: idle GPUs where it leaves some, else that nobody can
-/// say how long it takes. `missing`: what a prediction lacks, as in "that takes the network (--model NAME)".
-/// `scenario`: null where not even the cluster is known.
+/// Returns the answer for a job without a prediction: idle GPUs where it leaves some, else that its duration
+/// is unknown. `missing` states what a prediction needs, as in "that takes the network (--model NAME)".
+/// `scenario` is null where not even the cluster is known.
 Answer answer_without_prediction(const Scenario* scenario, const std::string& missing);
 
 }  // namespace foretrain

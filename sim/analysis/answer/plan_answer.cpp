@@ -1,4 +1,5 @@
-// One number of GPUs: its first layout. Several: the last that pays, and what the next would buy.
+// The answer to a plan. With one number of GPUs it is about that number's first layout; with several it is
+// about the last number that pays, and what the next one would gain.
 #include "sim/analysis/answer/plan_answer.hpp"
 
 #include <algorithm>
@@ -22,6 +23,7 @@ namespace foretrain {
 
 namespace {
 
+/// Relative difference of computing times that counts as rounding.
 constexpr double kSameTime = 1e-6;
 
 std::string bytes_text(double bytes) { return to_string(Bytes{static_cast<std::int64_t>(bytes)}); }
@@ -30,13 +32,14 @@ std::string name_of_layout(const ModelLayout& layout) {
   return fmt::format("{} ({})", layout.point.layout, settings_of(layout.job));
 }
 
-/// Everything but whether it recomputes.
+/// Returns a key that is equal for layouts which differ only in recomputation.
 std::string without_recompute(LargeModelRun job) {
   job.recompute = Recompute::none;
   return fmt::format("{}; {}; {}", to_string(job.degrees), settings_of(job), name_of(job.sharding));
 }
 
-/// Layouts that compute less than the same without recomputation, which no machine can.
+/// Returns a sentence for each layout that computes for less time than the same one without recomputation,
+/// which no machine can. It guards against faults of the model.
 std::vector<std::string> shortened_by_recomputing(const LayoutSearch& search) {
   const auto compute = static_cast<std::size_t>(Account::compute);
   std::map<std::string, double> plain;
@@ -54,6 +57,7 @@ std::vector<std::string> shortened_by_recomputing(const LayoutSearch& search) {
   return out;
 }
 
+/// Builds the answer to one plan.
 class PlanAnswerMaker {
  public:
   PlanAnswerMaker(const Scenario& scenario, const PlannedCounts& plan)
@@ -95,6 +99,7 @@ class PlanAnswerMaker {
       if (answer_.assumptions.size() < kMostAssumptions) answer_.assumptions.push_back(std::move(other));
   }
 
+  /// Fills the answer for a plan whose named layout fits. Only that layout's causes are simulated.
   void about(const ModelLayout& best) {
     answer_.kind = is_of_several() ? VerdictKind::request : VerdictKind::time;
     answer_.value_s = best.step_s;
@@ -124,6 +129,7 @@ class PlanAnswerMaker {
     return out + " " + fits_words(best);
   }
 
+  /// Returns the sentence on the probability of fitting.
   std::string fits_words(const ModelLayout& layout) const {
     if (layout.fits < kSurelyFits)
       return may_not_fit_words(bytes_text(layout.memory_bytes), bytes_text(named_.search.capacity_bytes),
@@ -132,11 +138,13 @@ class PlanAnswerMaker {
                        bytes_text(layout.memory_bytes), bytes_text(named_.search.capacity_bytes));
   }
 
+  /// Returns the ratio of two numbers' tokens per second, in words.
   static std::string times(const PlannedCount& more, const PlannedCount& fewer) {
     return fmt::format("{} times as fast as {}", spoken_factor(more.tokens_per_s / fewer.tokens_per_s),
                        counted(fewer.gpus, "GPU"));
   }
 
+  /// Returns the sentence on the next larger number: the first that does not pay, or that none was asked for.
   std::string about_more() const {
     std::string out;
     const PlannedCount& fewest = plan_.counts[*plan_.fewest];
@@ -153,7 +161,7 @@ class PlanAnswerMaker {
                      2 * kPays);
   }
 
-  /// The layout that surely fits, where the first may not; else how the first is started.
+  /// Returns the layout that surely fits, where the first may not; else the line that starts the first.
   std::string next_step(const ModelLayout& best) const {
     const auto safer = std::ranges::find_if(
         named_.search.layouts, [](const ModelLayout& layout) { return layout.fits >= kSurelyFits; });
@@ -165,6 +173,7 @@ class PlanAnswerMaker {
     return launch.empty() ? "" : fmt::format("{}{}", kStartItAs, launch);
   }
 
+  /// Returns the verdict where no layout probably fits; without any layout, nothing divides.
   std::string nothing_fits() const {
     const LayoutSearch& search = named_.search;
     if (search.layouts.empty() && search.without_memory == 0)
@@ -176,7 +185,8 @@ class PlanAnswerMaker {
 
   const Scenario& scenario_;
   const PlannedCounts& plan_;
-  const PlannedCount& named_;  ///< what the verdict is about
+  /// The number of GPUs that the verdict is about.
+  const PlannedCount& named_;
   Answer answer_;
 };
 

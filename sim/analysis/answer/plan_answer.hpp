@@ -1,4 +1,4 @@
-// The answer to "which layout, on how many GPUs": verdict and cause are those of the layout that is named.
+// The answer to "which layout, on how many GPUs"; verdict and cause are about the layout that is named.
 #pragma once
 
 #include "sim/analysis/answer/answer.hpp"
@@ -6,14 +6,14 @@
 
 namespace foretrain {
 
-/// Simulates the step of the named layout again without each of its causes. Intervals of the first layouts
-/// are said where they are known (add_intervals()). Requires a plan of this scenario.
+/// Returns the answer to a plan of this scenario. The step of the named layout is simulated again without
+/// each of its causes. The intervals of layouts are stated where they are known (add_intervals()).
 Answer answer_of(const Scenario& scenario, const PlannedCounts& plan);
 
-/// The action of a layout that surely fits, before its launch_line().
+/// Beginning of the action for a layout that surely fits, before its launch_line().
 inline constexpr std::string_view kStartItAs = "Start it as ";
 
-/// How a layout is started with the framework's own options; empty where it has none.
+/// Returns the command with the framework's options for a layout; empty where the framework has none.
 std::string launch_line(const ModelLayout& layout);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// The setting that decides is the one whose every other value is worst, all else as in the best case.
+// The answer to a search over settings. The setting that decides is the one whose best other value is worst,
+// with all other settings as in the best case.
 #include "sim/analysis/answer/tune_answer.hpp"
 
 #include <algorithm>
@@ -15,9 +16,10 @@ namespace foretrain {
 
 namespace {
 
-/// A difference below this is none that anybody could measure.
+/// Relative difference that nobody could measure.
 constexpr double kUnmeasurable = 0.001;
 
+/// Words for a goal of the search and the unit of its figure.
 struct GoalWords {
   std::string_view goal, predicate, unit;
 };
@@ -46,9 +48,10 @@ std::string settings_words(const TuneResult& search) {
   return printable(out.empty() ? counted(best.result.point.gpus, "GPU") : out);
 }
 
-/// How many times as good `a` is as `b`.
+/// Returns how many times as good `a` is as `b`, for goals to maximize and to minimize.
 double times_as_good(const TuneGoal& goal, double a, double b) { return goal.is_largest ? a / b : b / a; }
 
+/// Returns the comparison of the best case with the scenario as it stands.
 std::string compared_with_own(const TuneResult& search, const std::string& scenario, int own_gpus,
                               std::optional<double> own_figure, const std::string& own_why_not) {
   const std::string own = fmt::format("{} as it stands on {}", printable(scenario), counted(own_gpus, "GPU"));
@@ -63,7 +66,8 @@ std::string compared_with_own(const TuneResult& search, const std::string& scena
   return fmt::format(" That is {:.2f} times as good as {} ({}).", gain, own, figure);
 }
 
-/// By how much the best other value of an axis is worse; 0 where not every other one is known.
+/// Returns how much worse the best other value of an axis is; 0 where some value was not tried, because it
+/// might be as good.
 double least_loss(const TuneResult& search, const TunedAxis& axis) {
   double least = INFINITY;
   for (const NeighbourCase& other : axis.others) {
@@ -74,6 +78,7 @@ double least_loss(const TuneResult& search, const TunedAxis& axis) {
   return std::isfinite(least) ? std::max(0.0, least) : 0;
 }
 
+/// Returns the sentence on the setting with the largest such loss.
 std::string which_decides(const TuneResult& search) {
   const TunedAxis* most = nullptr;
   for (const TunedAxis& axis : search.axes)

@@ -1,5 +1,6 @@
-// Every way is simulated before it is named. Savers are added one after another in the order of what they
-// cost in time; for each set of them the batch is halved until it fits.
+// Changes with which a training fits, and limits of what fits. Every change is simulated before it is named.
+// Memory savers are added one after another in the order of their cost in time; for each set of them the
+// batch is halved until it fits.
 #include "sim/analysis/answer/what_fits.hpp"
 
 #include <algorithm>
@@ -22,33 +23,39 @@ namespace foretrain {
 
 namespace {
 
-constexpr std::int64_t kMostSamples = 4'000'000;  ///< tokens that may be asked for
+/// Largest length of a sample that is tried, in tokens.
+constexpr std::int64_t kMostSamples = 4'000'000;
+/// Rank of LoRA where none is stated.
 constexpr std::int64_t kUsualRank = 16;
+/// Most GPUs of the catalog that a sentence names.
 constexpr std::size_t kMostCards = 4;
 
+/// Returns true for networks of layers that read tokens; only for these are the changes below known.
 bool reads_tokens(const Scenario& scenario) {
   const Model& model = scenario.model;
   return !model.is_recorded && model.input_is_tokens && model.input.size() == 1 && !model.layers.empty();
 }
 
-/// A training on so many GPUs, with the words and options that make it of the one that was asked for.
+/// A training on some GPUs, with the words and options that lead to it from the training as asked.
 struct Way {
   Scenario scenario;
   int gpus = 1;
   std::string what, option;
 };
 
+/// Appends words to a list with a separator.
 void add_words(std::string& to, const std::string& words, const char* between) {
   if (!words.empty()) to += (to.empty() ? "" : between) + words;
 }
 
+/// Returns the training with one further change.
 Way changed(const Way& from, Scenario scenario, const std::string& what, const std::string& option) {
   Way out{std::move(scenario), from.gpus, from.what, from.option};
   add_words(out.what, what, ", "), add_words(out.option, option, " ");
   return out;
 }
 
-/// Changes that train the same with less memory, from the cheapest.
+/// A change that trains the same with less memory; the table begins with the cheapest.
 struct Saver {
   std::string_view what, option;
   bool (*is_on)(const Scenario& scenario);
@@ -63,10 +70,13 @@ constexpr std::array kSavers{
           [](const Scenario& s) { return s.model.tuning.fused.has(FusedKernel::linear_cross_entropy); },
           [](FineTuning& tuning, bool&) { tuning.fused.add(FusedKernel::linear_cross_entropy); }}};
 
+/// Searches the changes of one training.
 class FitSearch {
  public:
   explicit FitSearch(const PointPredictor& points) : points_(points), own_(points.simulator().scenario()) {}
 
+  /// Tries, in this order: savers with the same training, FSDP on more GPUs, LoRA in 16 bit, LoRA beside
+  /// weights of 4 bits. A training that has adapters gets weights of 4 bits only.
   std::vector<FittingWay> ways(int gpus) {
     const Way asked{own_, gpus, "", ""};
     add(first_fitting(asked));
@@ -93,6 +103,7 @@ class FitSearch {
 
   const Gpu& gpu_of_job() const { return own_.cluster.node.gpu; }
 
+  /// Tries adapters beside weights of this format, in the 16-bit precision that the GPU has.
   void add_adapters(const Way& asked, WeightFormat weights, const std::string& what,
                     const std::string& option) {
     if (found_.size() >= kMostWaysToFit) return;
@@ -110,7 +121,7 @@ class FitSearch {
     }
   }
 
-  /// On the fewest GPUs, by doublings, from those that were asked for.
+  /// Tries FSDP on the fewest GPUs, by doublings from those that were asked for.
   void add_sharded(const Way& asked) {
     if (own_.workload.framework.kind != FrameworkKind::pytorch || own_.strategy == "fsdp") return;
     const Way sharded = changed(asked, with_strategy(own_, "fsdp"), "FSDP", "--strategy fsdp");
@@ -125,6 +136,7 @@ class FitSearch {
     }
   }
 
+  /// Returns the first change that surely fits: a smaller batch, then each saver in turn with all batches.
   std::optional<FittingWay> first_fitting(const Way& from) {
     Way tried = from;
     if (std::optional<FittingWay> way = with_less_batch(tried)) return way;
@@ -144,7 +156,8 @@ class FitSearch {
     return std::nullopt;
   }
 
-  /// The asked batch, or the largest of its halves that surely fits, with as many more micro-steps.
+  /// Returns the batch as asked, or the largest of its halves that surely fits, with as many more
+  /// micro-steps. A global batch is not divided.
   std::optional<FittingWay> with_less_batch(const Way& way) {
     try {
       PointPredictor points(way.scenario, points_);
@@ -164,6 +177,7 @@ class FitSearch {
     return std::nullopt;
   }
 
+  /// Returns the training with its batch in `parts` micro-steps if it surely fits.
   std::optional<FittingWay> in_micro_steps(const Way& way, std::int64_t batch, std::int64_t parts) {
     Scenario scenario = with_batch(way.scenario, batch);
     const std::int64_t steps = scenario.knobs.accumulation * parts;
@@ -188,7 +202,7 @@ class FitSearch {
   std::vector<FittingWay> found_;
 };
 
-/// Of the catalog's cards, those with the least memory that is enough.
+/// Returns the names of the catalog's GPUs with the least memory that is enough; the whole catalog is read.
 std::vector<std::string> smallest_cards(Bytes least) {
   std::vector<std::string> names;
   std::int64_t smallest = INT64_MAX;
@@ -221,7 +235,7 @@ TrainingLimits limits_of(const PointPredictor& points, int gpus) {
   limits.smallest_cards = smallest_cards(limits.least_memory);
   if (!reads_tokens(own)) return limits;
   limits.tokens = own.model.input.front();
-  // A loss over the next word needs two.
+  // The search begins at two tokens, because a loss over the next token needs two.
   const std::int64_t beyond_one = largest_holding(kMostSamples, [&](std::int64_t more) {
     try {
       const Scenario longer = with_sequence(own, 1 + more);

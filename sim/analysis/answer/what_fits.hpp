@@ -1,5 +1,5 @@
-// What would make a training fit, and what would just fit: other memory savers, strategies, adapters, the
-// largest batch, the longest samples, the smallest cards.
+// Changes that make a training fit, and the limits of what fits: largest batch, longest samples, smallest
+// GPUs.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,21 @@
 
 namespace foretrain {
 
-/// At most this many ways are named.
+/// Most changes that an answer names.
 inline constexpr std::size_t kMostWaysToFit = 3;
 
-/// Changes with which a language model that does not fit on `gpus` does, each with its memory and step
-/// simulated: first the same training with smaller micro-batches, recomputed blocks and a fused loss; then
-/// FSDP on more GPUs; then LoRA in bf16, and in 4 bits. Of each the first that surely fits (kSurelyFits).
-/// Empty for networks that were recorded, read no tokens, or are cut into parts.
+/// Returns changes with which a language model that does not fit on `gpus` does, each with its simulated
+/// memory and step. They are tried in this order: the same training with smaller micro-batches, recomputed
+/// blocks and a fused loss; FSDP on more GPUs; LoRA in 16 bit; LoRA beside weights of 4 bits. Of each kind
+/// the first that surely fits (kSurelyFits) is returned. Empty for networks that were recorded, read no
+/// tokens, or are cut into parts.
 std::vector<FittingWay> changes_that_fit(const PointPredictor& points, int gpus);
 
-/// The bounds of the same training on `gpus`; each is found by trying.
+/// Returns the limits of the same training on `gpus`; each is found by simulated trials.
 TrainingLimits limits_of(const PointPredictor& points, int gpus);
 
-/// "up to 6 samples fit at a time; with a batch of 2, samples may have up to 11264 tokens; …".
+/// Returns the limits in words: "up to 6 samples fit at a time; with a batch of 2, samples may have up to
+/// 11264 tokens; …".
 std::string limits_words(const TrainingLimits& limits);
 
 }  // namespace foretrain

@@ -1,5 +1,5 @@
-// A cause is removed by setting its times to zero; nothing else about the step changes, neither the messages
-// nor NCCL's choices.
+// A cause is removed by setting its times to zero in the device model. Nothing else about the step changes,
+// neither its messages nor NCCL's choices, so the difference is the cost of that cause alone.
 #include "sim/analysis/causes/removal.hpp"
 
 #include <algorithm>
@@ -11,18 +11,23 @@ namespace foretrain {
 
 namespace {
 
+/// A cause: its key, its words, and the change of the device model that removes it.
 struct RemovalRow {
   std::string_view key;
-  std::string_view noun;     ///< links and other depend on the step, and have none
-  std::string_view without;  ///< the same
+  /// Noun; empty for links and other, whose names depend on the step.
+  std::string_view noun;
+  /// Clause of its absence; empty for the same causes.
+  std::string_view without;
   void (*apply)(DeviceModel& device);
 };
 
+/// Sets the time of all tasks of an account to zero.
 template <Account account>
 void remove_account(DeviceModel& device) {
   device.account_time_scale[static_cast<std::size_t>(account)] = 0;
 }
 
+/// Host calls, launch latency and wake-ups all take no time.
 void remove_host(DeviceModel& device) {
   device.host.time_scale = 0;
   device.host.launch_latency = device.host.sync_wake = Time::zero();
@@ -46,7 +51,7 @@ constexpr std::array<RemovalRow, kRemovableCount> kRows{{
 
 const RemovalRow& row_of(Removable what) { return kRows[static_cast<std::size_t>(what)]; }
 
-/// "the network (ib_hdr100)", of the links that the step waits for most; empty when it waits for none.
+/// Returns the link that the step waits for most, "the network (ib_hdr100)"; empty when it waits for none.
 std::string slowest_link(const StepSimulator& simulator, const SimulatedStep& step) {
   const auto most = std::max_element(step.waits.begin(), step.waits.begin() + kBackgroundWait);
   if (*most <= 0) return {};
@@ -66,6 +71,7 @@ DeviceModel without(DeviceModel device, Removable what) {
   return device;
 }
 
+/// An offloaded optimizer runs on the host, so it has other words.
 std::string words_for(Removable what, const StepSimulator& simulator, const SimulatedStep& step) {
   if (what == Removable::optimizer && step.memory.host.is_used())
     return "the optimizer's update on the host and its copies";

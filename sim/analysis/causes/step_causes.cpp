@@ -1,5 +1,9 @@
-// Removing one cause shows what it costs by itself; removing one after another shows how the step divides
-// among them. Two causes hide each other when both take place at the same time: removing one saves nothing.
+// Causes are found by counterfactual simulation. Removing one cause shows what it costs by itself; removing
+// one after another shows how the step divides among them, with parts that sum to the step. Savings of single
+// removals do not sum: two causes that take place concurrently hide each other, and removing one of them
+// saves nothing. Such pairs are searched when the single savings explain too little.
+//
+// The cost is at most 2 x kRemovableCount simulations of a step, plus six where a hidden pair is searched.
 #include "sim/analysis/causes/step_causes.hpp"
 
 #include <algorithm>
@@ -10,12 +14,13 @@ namespace foretrain {
 
 namespace {
 
-/// A pair is looked for when all causes together save so many times what the largest alone does, and hides
-/// each other when it saves so many times what both save apart.
+/// A pair is searched when all causes together save this many times what the largest alone saves. The pair
+/// hides each other when it saves this many times what both save apart.
 constexpr double kHidden = 2;
-/// Pairs are tried among so many causes.
+/// Number of the largest causes among which pairs are tried.
 constexpr std::size_t kPaired = 4;
 
+/// Finds the causes of one step.
 class CauseFinder {
  public:
   CauseFinder(PointPredictor& points, int gpus) : points_(points), step_(points.step(gpus)) {
@@ -35,11 +40,11 @@ class CauseFinder {
  private:
   const StepSimulator& simulator() const { return points_.simulator(); }
 
-  /// What certainly takes no time is not simulated.
+  /// Returns false for causes that certainly take no time, which need no simulation.
   bool may_matter(Removable what) const {
     const DeviceModel& device = points_.device();
     const bool is_alone = out_.gpus == 1;
-    // Parameters in host memory come over PCIe, whoever else there is.
+    // Parameters in host memory come over PCIe, even on a single GPU.
     if (what == Removable::links && step_.memory.host.is_used()) return true;
     if (what == Removable::links || what == Removable::sharing) return !is_alone;
     if (what == Removable::stragglers) return !is_alone && device.rank_spread > 0;
@@ -47,12 +52,15 @@ class CauseFinder {
     return true;
   }
 
+  /// Returns the step without these causes, at most the step itself: a removal that lengthens it counts as no
+  /// saving.
   double step_without(const std::vector<Removable>& what) const {
     DeviceModel device = points_.device();
     for (const Removable each : what) device = without(device, each);
     return std::min(step_.step_s, simulator().step_s(out_.gpus, device));
   }
 
+  /// Returns one entry with its words; two causes are joined by "and".
   StepCause removed(const std::vector<Removable>& what) const {
     StepCause cause;
     cause.what = what;
@@ -66,6 +74,7 @@ class CauseFinder {
     return cause;
   }
 
+  /// Removes the causes in the order of their single savings.
   void remove_in_turn() {
     for (const StepCause& cause : out_.alone) out_.in_turn.push_back({cause.what.front(), 0});
     const std::vector<double> parts = parts_in_order(points_, out_.gpus, out_.in_turn);
@@ -73,6 +82,7 @@ class CauseFinder {
     out_.kernels_s = parts.back();
   }
 
+  /// Puts the pair with the largest joint saving in front, if it exceeds every single saving.
   void find_hidden_pair() {
     if (out_.alone.size() < 2) return;
     const double all = out_.step_s - out_.kernels_s, most = out_.alone.front().saves_s;

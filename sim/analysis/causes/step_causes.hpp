@@ -1,4 +1,4 @@
-// The causes of a step's time, found by simulating the step again without each.
+// The causes of a step's time, found by simulating the step again without each of them.
 #pragma once
 
 #include <vector>
@@ -8,11 +8,11 @@
 
 namespace foretrain {
 
-/// Costs about 2 x kRemovableCount simulations of a step.
+/// Returns the causes of a step on `gpus`. It costs about 2 x kRemovableCount simulations of a step.
 StepCauses causes_of(PointPredictor& points, int gpus);
 
-/// The parts of StepCauses::in_turn for a step on another number of GPUs, removed in the same order; the
-/// seconds behind the last are its kernels.
+/// Returns the parts of StepCauses::in_turn for a step on another number of GPUs, removed in the given order.
+/// The entry after the last part is the kernels. The entries sum to the step.
 std::vector<double> parts_in_order(PointPredictor& points, int gpus, const std::vector<CausePart>& order);
 
 }  // namespace foretrain

@@ -1,4 +1,4 @@
-// A device of a node needs its node's number, unless both ends share it.
+// Links in words. A device needs its node's number, unless both ends of the link share the node.
 #include <fmt/format.h>
 
 #include "sim/analysis/collective/collective_curve.hpp"

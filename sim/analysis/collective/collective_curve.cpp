@@ -1,5 +1,5 @@
 // Cluster and communicator are built once; every size is then one call. Names of links are kept once for all
-// sizes.
+// sizes, and points refer to them by index.
 #include "sim/analysis/collective/collective_curve.hpp"
 
 #include <algorithm>
@@ -17,24 +17,26 @@ namespace foretrain {
 
 namespace {
 
+/// Bytes of a float, and alignment of a rank's part in nccl-tests.
 constexpr std::int64_t kFloat = 4, kAlignment = 16;
 
-/// Every rank has a part of the message of its own.
+/// Returns true if every rank has a part of the message of its own.
 bool has_parts(CollectiveOp op) {
   using O = CollectiveOp;
   return op == O::reduce_scatter || op == O::all_gather || op == O::alltoall || op == O::gather ||
          op == O::scatter;
 }
 
-/// Bottlenecks by name, each written once.
+/// Names of bottlenecks; each link is written once.
 class LinkNames {
  public:
   LinkNames(const Cluster& cluster, std::vector<std::string>& names) : cluster_(cluster), names_(names) {}
 
+  /// Returns the index of a link's name, -1 for no link.
   int index_of(LinkId link) {
     return link == kNone ? -1 : index_of(link, [&] { return describe_link(cluster_, link); });
   }
-  /// Where there is no link but the memory of a CPU.
+  /// Returns the index of the memory of a CPU, which is the bottleneck where no link is.
   int index_of_copies() {
     return index_of(kNone, [] { return std::string("copies in the memory of a CPU"); });
   }
@@ -54,14 +56,15 @@ class LinkNames {
   std::vector<LinkId> links_;
 };
 
-/// `alone` by the level of detail asked for; `hidden` of it.
+/// Returns the bound of a call. `alone` is its isolated latency at the requested fidelity, `hidden` the
+/// overlapped part of it.
 BoundBy bound_of(const CollectivePlan& plan, Time alone, Time hidden) {
   if (plan.launch > alone - hidden) return BoundBy::launch;
   if (plan.timing.latency() - hidden >= plan.timing.data) return BoundBy::latency;
   return plan.timing.channel_bound ? BoundBy::thread_blocks : BoundBy::link;
 }
 
-/// Points by NCCL, and whether it always took what the settings ask for.
+/// Makes points by NCCL and remembers whether NCCL always followed the forced algorithm and protocol.
 class NcclPoints {
  public:
   NcclPoints(const CollectiveQuestion& question, const Cluster& cluster, const Placement& placement,
@@ -74,6 +77,7 @@ class NcclPoints {
     CollectivePoint p;
     p.size = size;
     p.launch = plan.launch;
+    // Overlap shortens calls in a loop only, and a loop is never faster than its launches.
     p.hidden = question_.single ? Time::zero() : std::min(plan.hidden, alone);
     p.time = question_.single ? plan.launch + alone : std::max(alone - p.hidden, plan.launch);
     p.algorithm = plan.algorithm_name(), p.protocol = name_of(plan.protocol), p.channels = plan.channels;
@@ -83,11 +87,13 @@ class NcclPoints {
     p.bottleneck = names_.index_of(plan.bottleneck.link);
     p.why = std::move(plan.why);
     const nccl::Settings& nccl = question_.settings.nccl;
+    // The warning about forced settings is about all sizes together.
     obeyed_ = obeyed_ && (!nccl.algorithm || nccl.algorithm == plan.algorithm) &&
               (!nccl.protocol || *nccl.protocol == plan.protocol);
     return p;
   }
 
+  /// Returns the warning about forced settings that had no effect.
   std::vector<std::string> warnings() const {
     const nccl::Settings& nccl = question_.settings.nccl;
     const bool forces = nccl.algorithm || nccl.protocol;
@@ -95,6 +101,7 @@ class NcclPoints {
     const std::string wish = fmt::format("{}{}{}", nccl.algorithm ? nccl::name_of(*nccl.algorithm) : "",
                                          nccl.algorithm && nccl.protocol ? " with " : "",
                                          nccl.protocol ? name_of(*nccl.protocol) : "");
+    // Operations made of sends and receives have no algorithm to force.
     if (!nccl::is_tuned(question_.op))
       return {fmt::format("{} has no effect on {}: NCCL makes it of sends and receives", wish,
                           name_of(question_.op))};
@@ -111,7 +118,7 @@ class NcclPoints {
   bool obeyed_ = true;
 };
 
-/// Bandwidths of a point whose time is known.
+/// Completes a point whose time is known. Throws InputError when it takes longer than the clock can hold.
 void finish(CollectivePoint& p, const CollectiveQuestion& question, int ranks) {
   if (p.time >= kLongestTime) {
     throw InputError(fmt::format("{} of {} takes longer than {}", name_of(question.op), to_string(p.size),
@@ -121,7 +128,7 @@ void finish(CollectivePoint& p, const CollectiveQuestion& question, int ranks) {
   set_bandwidths(p, question.op, ranks);
 }
 
-/// One point per size, by a function that needs not know of empty messages.
+/// Adds a point for each size; empty messages are handled here, so `point_of` never gets one.
 template <typename PointOf>
 void add_points(const CollectiveQuestion& question, CollectiveCurve& curve, PointOf point_of) {
   curve.points.reserve(question.sizes.size());
@@ -135,6 +142,7 @@ void add_points(const CollectiveQuestion& question, CollectiveCurve& curve, Poin
   }
 }
 
+/// Returns the point of one size over a transport. Throws InputError for an operation that the library lacks.
 CollectivePoint over_transport(const CollectiveQuestion& question, Bytes size, TransportRequest& job,
                                LinkNames& names) {
   const TransportRun run = job.run(question.op, size, question.transport_algorithm, question.fidelity);
@@ -179,6 +187,7 @@ int usual_processes_per_node(int nodes) { return nodes > 1 ? 0 : 1; }
 
 namespace {
 
+/// Places ranks on the first nodes of a mixed cluster, whose nodes may have unlike numbers of GPUs.
 Placement place_on_unlike(const ClusterSpec& cluster, int gpus, int nodes) {
   const std::vector<NodeCapacity> rooms = node_capacities_of(cluster, nodes);
   int all = 0;
@@ -201,6 +210,7 @@ Placement place_job(const ClusterSpec& cluster, int gpus, int nodes) {
   if (nodes < 0 || nodes > cluster.nodes)
     throw InputError(
         fmt::format("cluster {} has {}, not {}", cluster.name, counted(cluster.nodes, "node"), nodes));
+  // Nodes of a mixed cluster may differ in their number of GPUs, so they are placed by capacity.
   if (nodes == 0 && is_mixed(cluster))
     return place_on(node_capacities_of(cluster, cluster.nodes), gpus, Layout::packed);
   if (nodes == 0) return place_packed(gpus, per_node);
@@ -217,6 +227,7 @@ Placement place_job(const ClusterSpec& cluster, int gpus, int nodes) {
   return place(gpus, per_node, Layout::spread, nodes);
 }
 
+/// A transport has its own planner; otherwise NCCL plans each size.
 CollectiveCurve predict_collective(const CollectiveQuestion& question) {
   CollectiveCurve curve;
   curve.cluster = question.cluster.name, curve.gpu = question.cluster.node.gpu.name;

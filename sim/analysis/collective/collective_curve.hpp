@@ -1,5 +1,5 @@
-// What nccl-tests would print for a job that nobody has run: time and bandwidth of one collective over
-// message sizes.
+// The prediction of nccl-tests' output for a job that nobody has run: time and bandwidth of one collective
+// over message sizes.
 #pragma once
 
 #include <optional>
@@ -28,44 +28,58 @@ struct CollectiveQuestion {
   ClusterSpec cluster;
   CollectiveOp op = CollectiveOp::all_reduce;
   int gpus = 1;
-  int nodes = 0;  ///< 0: as few as hold the GPUs; otherwise the GPUs are spread evenly
+  /// 0 for as few nodes as hold the GPUs; otherwise the GPUs are spread evenly.
+  int nodes = 0;
   std::vector<Bytes> sizes;
   CollectiveSettings settings;
-  std::optional<Transport> transport{};  ///< instead of NCCL
-  /// A family of the algorithm catalog for it; empty: what its library takes.
+  /// A transport in place of NCCL.
+  std::optional<Transport> transport{};
+  /// A family of the algorithm catalog for that transport; empty for the choice of its library.
   std::string transport_algorithm{};
   Fidelity fidelity = Fidelity::analytic;
-  bool single = false;   ///< one call by itself, not one of the loop of nccl-tests
-  bool explain = false;  ///< fill CollectivePoint::why
+  /// True for one call by itself; otherwise calls follow each other as in the loop of nccl-tests.
+  bool single = false;
+  /// True to fill CollectivePoint::why.
+  bool explain = false;
 };
 
-/// What the time is made of first.
+/// The largest part of a call's time, which bounds it.
 enum class BoundBy : std::uint8_t { nothing, launch, latency, thread_blocks, host, link };
-/// "-", "launch", "latency", "thread blocks", "host", "link".
+/// Returns "-", "launch", "latency", "thread blocks", "host" or "link".
 std::string_view name_of(BoundBy bound);
 
-/// Plain numbers and indices, so that thousands of sizes take milliseconds.
+/// A size of a curve, as plain numbers and indices, so that thousands of sizes take milliseconds.
 struct CollectivePoint {
-  Bytes size{};   ///< as nccl-tests runs it: see run_size()
-  Time time{};    ///< one of many in the loop of nccl-tests, or of a single call: launch and collective
-  Time launch{};  ///< host time of one thread of a process
-  Time hidden{};  ///< of the parts below, by the calls before and behind in the loop
+  /// Size that nccl-tests runs for the requested one: see run_size().
+  Bytes size{};
+  /// Time of one of many calls in the loop of nccl-tests; of a single call, launch and collective.
+  Time time{};
+  /// Host time of one thread of a process.
+  Time launch{};
+  /// Part of `timing` that overlaps with the calls before and after it in the loop.
+  Time hidden{};
   ByteRate algbw{}, busbw{};
   std::string_view algorithm = "-";
   std::string_view protocol = "-";
-  int channels = 0;  ///< connections of a transport; 0: nothing runs
+  /// Channels, or connections of a transport; 0 where nothing runs.
+  int channels = 0;
   CollectiveTiming timing{};
-  Reach reach{};              ///< of its 90 % interval; 0: none is known
-  CollectiveEvidence kind{};  ///< by which rows it is known
+  /// Reach of its 90 % interval; 0 where none is known.
+  Reach reach{};
+  /// Group of measured rows that it belongs to.
+  CollectiveEvidence kind{};
   BoundBy bound = BoundBy::nothing;
-  int bottleneck = -1;  ///< index into CollectiveCurve::links; -1: none
+  /// Index into CollectiveCurve::links; -1 for none.
+  int bottleneck = -1;
   std::string why;
 };
 
-/// What measured runs made of a point.
+/// The effect of measured runs on a point.
 struct CallEvidence {
-  Time raw{};         ///< as simulated
-  Estimate estimate;  ///< without neighbours: as simulated
+  /// Time as simulated.
+  Time raw{};
+  /// Estimate by the field; without neighbours the point stays as simulated.
+  Estimate estimate;
 };
 
 /// The times of one collective over message sizes, with NCCL's choice for each size.
@@ -73,57 +87,64 @@ struct CollectiveCurve {
   std::string cluster, gpu;
   CollectiveOp op = CollectiveOp::all_reduce;
   Placement placement;
-  int processes_per_node = 0;  ///< 0: one per GPU
+  /// 0 for one process for each GPU.
+  int processes_per_node = 0;
   int threads_per_process = 1;
-  bool single = false;  ///< times of single calls
+  /// True if the times are those of single calls.
+  bool single = false;
   nccl::Isolation isolation = nccl::Isolation::none;
-  std::string library;  ///< "NCCL 2.20.5", "gloo"
+  /// Name and version: "NCCL 2.20.5", "gloo".
+  std::string library;
   Fidelity fidelity = Fidelity::analytic;
-  std::vector<CollectivePoint> points;  ///< in the order of the question's sizes
-  std::vector<CallEvidence> evidence;   ///< of each point; empty: times are as simulated
-  std::vector<std::string> links;       ///< the bottlenecks' names, as in "nic0 of node 0 to leaf0"
+  /// Points in the order of the question's sizes.
+  std::vector<CollectivePoint> points;
+  /// Effect of measured runs by point; empty where all times are as simulated.
+  std::vector<CallEvidence> evidence;
+  /// Names of the bottlenecks, such as "nic0 of node 0 to leaf0".
+  std::vector<std::string> links;
   std::vector<std::string> warnings;
   int gpus() const { return placement.size(); }
 };
 
-/// What each operation rounds a size down to: whole floats, and per rank multiples of 16 bytes where every
-/// rank has its own part (nccl-tests: GetCollByteCount).
+/// Returns the size that an operation runs for a requested one: whole floats, and multiples of 16 bytes for
+/// each rank where every rank has its own part (nccl-tests: GetCollByteCount).
 Bytes run_size(CollectiveOp op, Bytes size, int ranks);
 
-/// Floats in the "count" column of nccl-tests: of the whole message, or of one rank's part.
+/// Returns the floats in the "count" column of nccl-tests: of the whole message, or of one rank's part.
 std::int64_t counted_elements(CollectiveOp op, Bytes size, int ranks);
 
-/// Where the ranks go: packed on as few nodes as possible (nodes = 0) or spread evenly. Throws InputError
-/// when the cluster has not as many GPUs or nodes, when GPUs do not fit on the nodes, or nodes would stay
-/// empty.
+/// Returns the places of all ranks: packed on as few nodes as possible (nodes = 0) or spread evenly. Throws
+/// InputError when the cluster lacks the GPUs or nodes, when GPUs do not fit on the nodes, or when nodes
+/// would stay empty.
 Placement place_job(const ClusterSpec& cluster, int gpus, int nodes);
 
-/// CollectiveSettings::processes_per_node as nccl-tests is usually started: one process with -g N on one
-/// node, one per GPU over several.
+/// Returns CollectiveSettings::processes_per_node as nccl-tests is usually started: one process with -g N on
+/// one node, one for each GPU over several (0).
 int usual_processes_per_node(int nodes);
 
-/// Nothing to send: nothing is launched, and the time is zero. Throws InputError as place_job(), when a size
-/// takes longer than kLongestTime, and when the transport's library has no such operation or the algorithm
-/// asked for cannot do it. Requires a cluster that check() passes.
+/// Predicts all sizes. A message without bytes launches nothing and takes no time. Throws InputError as
+/// place_job() does, when a size takes longer than kLongestTime, and when the transport's library lacks the
+/// operation or the requested algorithm cannot do it. Requires a cluster that check() passes.
 CollectiveCurve predict_collective(const CollectiveQuestion& question);
 
-/// A point's bandwidths by its time.
+/// Sets a point's bandwidths from its time.
 void set_bandwidths(CollectivePoint& point, CollectiveOp op, int ranks);
 
-/// 90 % interval of a point's time; none where nothing runs or nobody measured such.
+/// Returns the 90 % interval of a point's time; none where nothing runs or no such call was measured.
 std::optional<TimeRange> interval_of(const CollectivePoint& point);
 
 // Links in words.
 
-/// "gpu0 to nvswitch0 in node 0", "nic0 of node 0 to leaf0", "leaf0 to spine1". Requires a link of the
-/// cluster.
+/// Returns a link in words: "gpu0 to nvswitch0 in node 0", "nic0 of node 0 to leaf0", "leaf0 to spine1".
+/// Requires a link of the cluster.
 std::string describe_link(const Cluster& cluster, LinkId link);
 
-// One collective over a transport that is not NCCL: gloo, MPI, gRPC between processes on the hosts, or links
+// Collectives over a transport other than NCCL: gloo, MPI, gRPC between processes on the hosts, or links
 // alone.
 
-/// `bottleneck` is left to the caller. An operation that the library has not got has channels = 0 and says
-/// why.
+/// Returns the point of a collective over a transport other than NCCL: gloo, MPI, gRPC between processes on
+/// the hosts, or links alone. `bottleneck` is left to the caller. An operation that the library lacks has
+/// channels = 0 and a reason.
 CollectivePoint transport_point(const Transport& transport, Bytes size, const TransportRun& run);
 
 }  // namespace foretrain

@@ -1,5 +1,5 @@
-// The parts of the time are those of the closed form; what another fidelity finds on top of it is data that
-// waits for links.
+// The parts of the time are those of the closed formula. Additional time that another fidelity finds counts
+// as data that waits for links.
 #include <algorithm>
 
 #include "sim/analysis/collective/collective_curve.hpp"
@@ -19,6 +19,7 @@ CollectivePoint transport_point(const Transport& transport, Bytes size, const Tr
   p.timing.steps = std::min(
       run.time, seconds(plan.hops * to_seconds(plan.latency) + plan.messages * to_seconds(plan.overhead)));
   p.timing.data = run.time - p.timing.steps;
+  // The host bounds a message if its time for each byte exceeds that of the link.
   const bool host = plan.rate.per_second * plan.host_seconds_per_byte > 1;
   p.bound = p.timing.steps >= p.timing.data ? BoundBy::latency : host ? BoundBy::host : BoundBy::link;
   return p;

@@ -1,4 +1,5 @@
-// The field says how far off and how sure; where the interval comes from is the business of uncertainty.
+// The field gives the residual and its certainty; the interval of the simulation comes from
+// sim/analysis/uncertainty and is narrowed here.
 #include "sim/analysis/evidence/applied.hpp"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace foretrain {
 
 namespace {
 
-/// What more GPUs add to the half-width of one GPU's step, in squares.
+/// Returns what more GPUs add to the half-width of one GPU's step: the difference of squares.
 double added(double one, double here) { return std::sqrt(std::max(0.0, here * here - one * one)); }
 
 }  // namespace
@@ -30,6 +31,7 @@ bool is_worth_applying(const Estimate& e, const Observation& question) {
   return question.what != Observed::collective || std::ranges::any_of(e.neighbours, is_own);
 }
 
+/// The names are keys of evidence stores, so they must never change. The order is that of Architecture.
 std::string_view name_of_architecture(Architecture architecture) {
   constexpr std::array<std::string_view, 12> kNames{"cpu",    "kepler", "pascal", "volta",
                                                     "turing", "ampere", "cdna",   "cdna2",
@@ -60,6 +62,7 @@ Observation ratio_question(const Scenario& s, std::int64_t batch_per_gpu, int gp
   return q;
 }
 
+/// The batch of the first listed number is the one that the question names.
 AppliedEvidence evidence_for(const StepSimulator& simulator, const EvidenceUse& use, bool is_anchored) {
   const Scenario& scenario = simulator.scenario();
   AppliedEvidence out;
@@ -79,12 +82,14 @@ AppliedEvidence evidence_for(const StepSimulator& simulator, const EvidenceUse& 
   }
   if (use.suggests_runs && !is_anchored) out.runs = runs_to_make(simulator, out, use);
   out.correction.one_gpu = out.step.log_factor;
+  // The residual of the ratio is divided evenly among the doublings of GPUs.
   if (out.gpus > 1) out.correction.per_doubling = out.ratio.log_factor / std::log2(out.gpus);
   return out;
 }
 
 Interval narrowed(const AppliedEvidence& evidence, const RawPoint& raw, const RawPoint& one) {
   const bool knows_largest = evidence.known_on(evidence.gpus) != nullptr;
+  // A ratio that comes from runs of the very training does not narrow other numbers.
   const double of_step = evidence.step.narrowing(), of_ratio = knows_largest ? 1 : evidence.ratio.narrowing();
   const auto below = [](const RawPoint& p) { return std::log(p.step_s / p.interval.low_s); };
   const auto above = [](const RawPoint& p) { return std::log(p.interval.high_s / p.step_s); };
@@ -92,6 +97,7 @@ Interval narrowed(const AppliedEvidence& evidence, const RawPoint& raw, const Ra
   if (const KnownReach* known = evidence.known_on(raw.gpus))
     return {step * std::exp(-known->step), step * std::exp(known->step), raw.interval.level};
   const double known = evidence.known.empty() ? 0 : evidence.known.front().step;
+  // The part of the step and the part that more GPUs add are independent, so their squares add up.
   const auto reach = [&](double at_one, double here) {
     return known > 0 ? std::hypot(known, of_ratio * added(at_one, here))
                      : std::hypot(std::min(at_one, here) * of_step, of_ratio * added(at_one, here));
@@ -100,12 +106,14 @@ Interval narrowed(const AppliedEvidence& evidence, const RawPoint& raw, const Ra
           raw.interval.level};
 }
 
+/// The ratio of a run is known only relative to one GPU.
 std::optional<Range> known_speedup(const AppliedEvidence& evidence, const PredictionPoint& p) {
   const KnownReach* known = evidence.known_on(p.gpus);
   if (known == nullptr || p.gpus == 1 || evidence.calibrated_on != 1) return std::nullopt;
   return Range{p.speedup * std::exp(-known->ratio), p.speedup * std::exp(known->ratio)};
 }
 
+/// The ends of the epoch's and the run's intervals move in proportion to those of the step.
 void with_step_interval(PredictionPoint& p, const Interval& interval) {
   const auto moved = [&](const Interval& whole, double value) {
     const double low =

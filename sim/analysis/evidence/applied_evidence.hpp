@@ -1,4 +1,4 @@
-// What evidence did to a prediction: its correction, the rows behind it, and what was simulated.
+// The effect of evidence on a prediction: its correction, the rows behind it, and the simulated values.
 #pragma once
 
 #include <algorithm>
@@ -11,51 +11,63 @@
 
 namespace foretrain {
 
-/// A point as it was simulated.
+/// A point as simulated, before the correction.
 struct RawPoint {
   int gpus = 1;
   double step_s = 0;
   Interval interval;
 };
 
-/// Short runs of a training, and what would be left of the uncertainty of its largest step once they are rows
-/// of one's own.
+/// Short runs of a training, and the uncertainty of its largest step that would remain once they are the
+/// user's own rows.
 struct RunsToMake {
-  std::vector<Observation> runs;  ///< of one GPU, of several over it, or of several alone
-  double left = 1;                ///< 1: as it is now
+  /// A run on one GPU, one on one GPU with one on several, or one on several alone.
+  std::vector<Observation> runs;
+  /// Remaining share of the uncertainty; 1 if nothing changes.
+  double left = 1;
 };
 
 /// Measured runs of the very training on one number of GPUs.
 struct MeasuredRuns {
-  std::string where;   ///< the cluster
-  std::string source;  ///< who measured them, as a person calls it
+  /// Name of the cluster.
+  std::string where;
+  /// Name of who measured them.
+  std::string source;
   int runs = 0;
   int gpus = 1;
-  double low_s = 0, high_s = 0;  ///< shortest and longest step
+  /// Seconds of the shortest and the longest step.
+  double low_s = 0, high_s = 0;
 };
 
-/// How far the next run on so many GPUs may be from the measured ones with a probability of 90 %, either way,
-/// as logarithms: its step, and its ratio to the step that the model is calibrated to.
+/// Reach of the next run on some number of GPUs around the measured ones: with a probability of 90 % it lies
+/// within the reach in either direction, as logarithms. `step` is about its step, `ratio` about its ratio to
+/// the step that the model is calibrated to.
 struct KnownReach {
   int gpus = 1;
   double step = 0, ratio = 0;
 };
 
-/// What measured runs near a scenario changed in its prediction: the correction of the step, and how certain
-/// it became.
+/// The effect of measured runs on a prediction: the correction of the step and the certainty that it gains.
 struct AppliedEvidence {
   StepCorrection correction;
-  /// Of the step of one GPU, or by runs of the very training of that on `calibrated_on`; without neighbours:
-  /// nothing is within reach, or the scenario is [measured].
+  /// Estimate of the step on one GPU, or of that on `calibrated_on` by runs of the very training. It has no
+  /// neighbours where nothing is within reach or the scenario is [measured].
   Estimate step;
-  Estimate ratio;         ///< of the largest listed number over one GPU
-  int calibrated_on = 0;  ///< GPUs of the very training's runs that the model repeats; 0: there are none
-  std::vector<KnownReach> known;       ///< numbers of GPUs with such runs, the smallest first
-  std::vector<MeasuredRuns> measured;  ///< these runs, of `calibrated_on` and listed numbers
-  int gpus = 1;                        ///< that number
-  std::vector<RunsToMake> runs;        ///< those that leave least first; when asked for
-  std::vector<RawPoint> raw;           ///< of the listed numbers
-  /// Null: no run of the very training is on so many.
+  /// Estimate of the ratio of the largest listed number to one GPU.
+  Estimate ratio;
+  /// GPUs of the very training's runs that the model repeats; 0 if there are none.
+  int calibrated_on = 0;
+  /// Numbers of GPUs with such runs, the smallest first.
+  std::vector<KnownReach> known;
+  /// These runs, on `calibrated_on` and on listed numbers.
+  std::vector<MeasuredRuns> measured;
+  /// The largest listed number of GPUs.
+  int gpus = 1;
+  /// Runs that leave least uncertainty first; when asked for.
+  std::vector<RunsToMake> runs;
+  /// Simulated points of the listed numbers.
+  std::vector<RawPoint> raw;
+  /// Returns the reach on a number of GPUs; null if no run of the very training has as many.
   const KnownReach* known_on(int number) const {
     const auto found = std::ranges::find(known, number, &KnownReach::gpus);
     return found == known.end() ? nullptr : &*found;

@@ -1,4 +1,4 @@
-// Each size is a question of its own: latency is missed by something else than bandwidth.
+// Every size is a question of its own, because the model misses latency for other reasons than bandwidth.
 #include "sim/analysis/evidence/corrected_calls.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace foretrain {
 
 namespace {
 
-/// The call of a point.
+/// Returns the call of a point.
 DescribedCall call_of_point(const CollectiveCurve& curve, const CollectivePoint& p) {
   return {curve.cluster,
           std::string(name_of(curve.op)),
@@ -24,10 +24,12 @@ DescribedCall call_of_point(const CollectiveCurve& curve, const CollectivePoint&
           curve.placement.nodes};
 }
 
+/// Returns true for points of NCCL calls that run.
 bool can_be_corrected(const CollectivePoint& p) {
   return p.channels > 0 && p.kind.part != LongestPart::any && p.time > Time::zero();
 }
 
+/// Applies the factor to the time and the narrowing to the reach.
 void correct_point(CollectivePoint& p, const CollectiveCurve& curve, const Estimate& e) {
   p.time = std::min(seconds(to_seconds(p.time) * std::exp(e.log_factor)), kLongestTime);
   p.reach.above *= e.narrowing(), p.reach.below *= e.narrowing();

@@ -1,4 +1,4 @@
-// From a field of residuals to the correction of one collective's curve, size by size.
+// The correction of one collective's curve by a field of residuals, size by size.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace foretrain {
 
-/// One call as evidence describes it.
+/// A call as evidence describes it.
 struct DescribedCall {
   std::string cluster, op;
   CollectiveEvidence kind{};
@@ -17,14 +17,16 @@ struct DescribedCall {
   std::int64_t bytes = 0;
   int gpus = 1, nodes = 1;
 };
+/// Returns the observation of a call, without times.
 Observation call_observation(const DescribedCall& call);
 
-/// Times, bandwidths and spreads become what measured runs like them say, where a row of the asking source is
-/// among them: what others measured says nothing good of a stranger's calls (docs/models/evidence.md). Single
-/// calls, other transports than NCCL and points of which nobody knows anything stay as simulated.
+/// Corrects times, bandwidths and spreads of a curve by measured calls, at sizes where a row of the
+/// question's own source is among them: other sources' rows do not improve the prediction of a new user's
+/// calls (docs/models/evidence.md). Single calls, transports other than NCCL and points without an estimate
+/// stay as simulated.
 void correct_calls(CollectiveCurve& curve, const EvidenceUse& use);
 
-/// Whether a point was.
+/// Returns true if some point of the curve was corrected.
 bool is_corrected(const CollectiveCurve& curve);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// A row is a question without an answer to the field that has lost its source or its machine.
+// Cross-validation of a field: each row is a question to the field without the row's own source, machine or
+// series.
 #include "sim/analysis/evidence/field_scores.hpp"
 
 #include <algorithm>
@@ -15,13 +16,17 @@ namespace foretrain {
 
 namespace {
 
+/// The result of one question.
 struct ScoredQuestion {
-  double raw = 0, corrected = 0;  ///< log(measured / predicted)
+  /// log(measured / predicted), as simulated and corrected.
+  double raw = 0, corrected = 0;
   double spread = 0, narrowing = 1;
   bool reached = false;
-  bool is_same = false;  ///< by runs of the very training
+  /// True if runs of the very training corrected it.
+  bool is_same = false;
 };
 
+/// Returns the statistics of a group of questions.
 FieldScore summary_of_rows(const std::string& name, const std::vector<ScoredQuestion>& rows) {
   FieldScore out;
   out.name = name, out.rows = static_cast<int>(rows.size());
@@ -39,7 +44,7 @@ FieldScore summary_of_rows(const std::string& name, const std::vector<ScoredQues
   return out;
 }
 
-/// What the row may not be known by.
+/// Returns the rows that the question must be asked without.
 ExcludedRows unknown_to(const Observation& row, ResidualHoldOut left_out) {
   switch (left_out) {
     case ResidualHoldOut::source:
@@ -58,7 +63,8 @@ ScoredQuestion scored_by(const Observation& row, const Estimate& e, bool applies
           applies ? e.narrowing() : 1, applies};
 }
 
-/// As a prediction is corrected: by runs of the very training, or else by what is like it.
+/// Corrects a row as a prediction is corrected: by runs of the very training, or else by runs that resemble
+/// it.
 ScoredQuestion scored(const Observation& row, const Observation& question, const ResidualField& field,
                       const ExcludedRows& without = {}) {
   if (question.what != Observed::collective) {
@@ -79,21 +85,23 @@ ScoredQuestion score_question(const ResidualField& field, const Observation& row
   return scored(row, question, field, unknown_to(row, left_out));
 }
 
+/// Random orders of the jobs, and the seed of the first.
 constexpr int kOrders = 10;
 constexpr std::uint64_t kOrderSeed = 24;
 
-/// The runs in an order of their own for each `order`; a Fisher-Yates shuffle.
+/// Returns the runs in a random order that depends on `order`; a Fisher-Yates shuffle.
 std::vector<Observation> in_another_order(std::vector<Observation> runs, int order) {
   std::mt19937_64 random(kOrderSeed + static_cast<std::uint64_t>(order));
   for (std::size_t i = runs.size(); i > 1; --i) std::swap(runs[i - 1], runs[random() % i]);
   return runs;
 }
 
-/// What is known to the machine's user before the first job, and the jobs.
+/// The rows that a machine's user knows before the first job, and the jobs.
 struct User {
   std::vector<Observation> others, jobs;
 };
 
+/// Removes the publications of the machine's own rows, and makes these rows the user's jobs.
 User user_of(const ResidualField& field, const std::string& cluster) {
   User user;
   std::set<std::string> sources;
@@ -110,20 +118,21 @@ User user_of(const ResidualField& field, const std::string& cluster) {
   return user;
 }
 
-/// What the user knows with the first `known` jobs.
+/// Returns the field with the first `known` jobs.
 ResidualField known_to(const User& user, const std::vector<Observation>& order, std::size_t known) {
   std::vector<Observation> rows = user.others;
   rows.insert(rows.end(), order.begin(), order.begin() + static_cast<std::ptrdiff_t>(known));
   return ResidualField(rows);
 }
 
-/// Scores of the jobs behind the first `known`.
+/// Scores the jobs after the first `known`.
 void score_rest(const User& user, const std::vector<Observation>& order, std::size_t known,
                 std::vector<ScoredQuestion>& out) {
   const ResidualField field = known_to(user, order, known);
   for (std::size_t i = known; i < order.size(); ++i) out.push_back(scored(order[i], order[i], field));
 }
 
+/// Returns the mean over all orders after `known` jobs.
 LearningStep learned_after(const User& user, int known) {
   std::vector<ScoredQuestion> rest;
   for (int order = 0; order < kOrders; ++order)

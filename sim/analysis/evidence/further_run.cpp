@@ -1,6 +1,6 @@
-// Two components of variance: repeats around the median of their source, and these medians around the
-// middle. Each adds a new draw and the error of the mean; Satterthwaite's rule says how many degrees of
-// freedom the sum has.
+// The variance of the next run has two components: repeats around the median of their source, and these
+// medians around the middle. Each adds a new draw and the error of the mean. Satterthwaite's rule gives the
+// degrees of freedom of the sum.
 #include "sim/analysis/evidence/further_run.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace foretrain {
 
 namespace {
 
-/// Sum of squares around the mean.
+/// Returns the sum of squares around the mean.
 double squares_of(const std::vector<double>& values) {
   double sum = 0, squares = 0;
   for (const double value : values) sum += value;
@@ -27,7 +27,7 @@ struct VariancePart {
   double variance = 0, freedom = 1;
 };
 
-/// Of repeats within their sources, never below what two runs of one job differ by.
+/// Returns the part of repeats within their sources, never below the difference of two runs of one job.
 VariancePart within_sources(const std::vector<std::vector<double>>& by_source) {
   double squares = 0, runs = 0;
   for (const std::vector<double>& values : by_source)
@@ -37,6 +37,7 @@ VariancePart within_sources(const std::vector<std::vector<double>>& by_source) {
   return {std::max(scatter, kRunToRun * kRunToRun) * (1 + 1 / runs), std::max(freedom, 1.0)};
 }
 
+/// Returns the part between sources; zero for one source.
 VariancePart between_sources(const std::vector<double>& medians) {
   const auto sources = static_cast<double>(medians.size());
   if (sources < 2) return {};

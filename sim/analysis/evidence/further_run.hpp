@@ -11,17 +11,17 @@ struct FurtherRun {
   double reach = 0;
 };
 
-/// The median. Requires a value.
+/// Returns the median. Requires at least one value.
 double middle_of(std::vector<double> values);
 
-/// The 95 % quantile of Student's t, exact for one and two degrees of freedom, otherwise by the expansion of
-/// Abramowitz and Stegun 26.7.5 (three digits). Requires at least 1; `freedom` is rounded down.
+/// Returns the 95 % quantile of Student's t: exact for one and two degrees of freedom, otherwise by the
+/// expansion of Abramowitz and Stegun 26.7.5 (three digits). Requires at least 1; `freedom` is rounded down.
 double student_95(double freedom);
 
-/// `by_source`: logarithms of measured seconds, the repeats of each source together; none is empty. The
-/// formula is in docs/models/evidence.md. With n runs of one source of standard deviation s, at least
-/// kRunToRun: reach = t(n - 1) s sqrt(1 + 1/n), of a single run t(1) kRunToRun sqrt(2). With several sources
-/// the variance of their medians adds to it.
+/// Returns the interval of the next run (docs/models/evidence.md). `by_source` holds logarithms of measured
+/// seconds, the repeats of each source together; no list may be empty. For n runs of one source with the
+/// standard deviation s, at least kRunToRun: reach = t(n - 1) s sqrt(1 + 1/n); for a single run t(1)
+/// kRunToRun sqrt(2). With several sources, the variance of their medians adds to it.
 FurtherRun further_run(const std::vector<std::vector<double>>& by_source);
 
 }  // namespace foretrain

@@ -1,5 +1,5 @@
-// The median of the runs is the anchor. Ratios and steps on further numbers of GPUs that were measured become
-// factors on what the anchored model says of these numbers.
+// The median of the runs is the step that the model is calibrated to. Ratios and steps on further measured
+// numbers of GPUs become factors on the calibrated model's values for these numbers.
 #include "sim/analysis/evidence/measured_calibration.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace foretrain {
 
 namespace {
 
-/// Runs of the very training on one number of GPUs, and what they say of the next one.
+/// Runs of the very training on one number of GPUs, and the estimate of the next one.
 struct SameRuns {
   Observation asked;
   std::vector<const StoredRow*> rows;
@@ -29,7 +29,7 @@ struct SameRuns {
   double reach() const { return kStudentReach * estimate.spread; }
 };
 
-/// "mvsjober/ml-benchmarks".
+/// Returns the sources in words: "mvsjober/ml-benchmarks", "your own", or a count.
 std::string sources_in_words(const SameRuns& runs) {
   if (runs.are_own()) return "your own";
   const std::vector<Neighbour>& sources = runs.estimate.neighbours;
@@ -37,12 +37,15 @@ std::string sources_in_words(const SameRuns& runs) {
   return sources.front().row.source + (sources.size() == 2 ? " and " + sources.back().row.source : "");
 }
 
+/// Calibrates one predictor.
 class Calibrator {
  public:
   Calibrator(PointPredictor& points, int most_gpus, const EvidenceUse& use)
       : points_(points), scenario_(points.simulator().scenario()), most_gpus_(most_gpus), use_(use) {}
 
+  /// Order matters: the device model is set before any further step is simulated.
   MeasuredCalibration calibrate() {
+    // The user's own measurement decides; a failure to reach it is an error.
     if (scenario_.anchor) set(*scenario_.anchor, fit(*scenario_.anchor));
     if (use_.field == nullptr) return std::move(out_);
     const std::optional<SameRuns> first = calibrated_by();
@@ -67,13 +70,14 @@ class Calibrator {
     out_.anchored = std::move(anchored);
   }
 
-  /// Measured was the cluster as it is, and [measured] comes first.
+  /// Returns true if runs of a store may calibrate the model. [measured] takes precedence, and runs describe
+  /// the cluster as it is, not a hypothetically faster one.
   bool may_be_known() const {
     return has_evidence(scenario_) && !scenario_.anchor && scenario_.cluster.kernel_speed == 1 &&
            scenario_.cluster.link_speed == 1;
   }
 
-  /// On one GPU, or else the job on the fewest; the model then repeats them.
+  /// Returns the runs on one GPU, or else of the job on the fewest GPUs; the model then repeats them.
   std::optional<SameRuns> calibrated_by() {
     if (!may_be_known()) return std::nullopt;
     for (const Observed what : {Observed::step, Observed::job})
@@ -84,7 +88,8 @@ class Calibrator {
     return std::nullopt;
   }
 
-  /// Rows of others that make an implausible model are wrong, or of something else.
+  /// Calibrates to these runs and returns true. Returns false for other sources' runs that make an
+  /// implausible model, because they are wrong or of another training.
   bool repeats(const SameRuns& runs) {
     Anchor anchor;
     anchor.gpus = runs.asked.gpus, anchor.step_s = runs.step_s();
@@ -98,7 +103,8 @@ class Calibrator {
     }
   }
 
-  /// Numbers of GPUs, ascending, of which the store may have such runs: nothing is simulated for the others.
+  /// Returns the numbers of GPUs, ascending, for which the store may have such runs; nothing is simulated for
+  /// others.
   std::set<int> numbers_with(Observed what) const {
     const TextId model = table().find(scenario_.model.name), cluster = table().find(scenario_.cluster.name);
     std::set<int> out;
@@ -109,12 +115,14 @@ class Calibrator {
     return out;
   }
 
+  /// Returns true if the scenario runs on the row's GPUs, nodes and batch.
   bool may_be_on(const StoredRow& row) const {
     return simulator().model().why_not(scenario_, row.gpus).empty() &&
            row.nodes == simulator().placement(row.gpus).nodes &&
            row.size == static_cast<double>(simulator().batch_per_gpu(row.gpus));
   }
 
+  /// Returns the runs on one number of GPUs if they may calibrate; `predicted` is the model's value for them.
   std::optional<SameRuns> runs_on(Observed what, int gpus, double predicted) const {
     SameRuns runs{
         ratio_question(scenario_, simulator().batch_per_gpu(gpus), gpus, simulator().placement(gpus).nodes),
@@ -127,6 +135,7 @@ class Calibrator {
     return runs;
   }
 
+  /// Adds the runs that the model repeats.
   void add_first(const SameRuns& first, AppliedEvidence& evidence) const {
     evidence.calibrated_on = first.asked.gpus;
     evidence.step = first.estimate;
@@ -134,7 +143,8 @@ class Calibrator {
     evidence.measured.push_back(seconds_of(first, first));
   }
 
-  /// The field's slope is about numbers that nobody measured.
+  /// Adds the measured numbers beyond the first. The field's slope describes unmeasured numbers only, so it
+  /// is dropped if the largest number was measured, and subtracted from the factors of measured ones.
   void add_further(const SameRuns& first, AppliedEvidence& evidence) {
     std::map<int, SameRuns> further = further_runs(first);
     StepCorrection& correction = evidence.correction;
@@ -158,12 +168,14 @@ class Calibrator {
     std::ranges::sort(correction.measured, {}, &MeasuredNumber::gpus);
   }
 
-  /// Jobs of one's own before ratios, and ratios before jobs of others.
+  /// Returns runs by number of GPUs. The user's own jobs come before ratios, and ratios before jobs of
+  /// others.
   std::map<int, SameRuns> further_runs(const SameRuns& first) {
     std::map<int, SameRuns> out;
     const auto step = [this](int gpus) { return points_.step(gpus).step_s; };
     const bool has_ratios = first.asked.what == Observed::step;
     for (const int gpus : has_ratios ? numbers_with(Observed::ratio) : std::set<int>{})
+      // A ratio refers to one GPU with the same batch, which strong scaling does not have.
       if (simulator().batch_per_gpu(gpus) == simulator().batch_per_gpu(1))
         if (auto runs = runs_on(Observed::ratio, gpus, step(gpus) / step(1)))
           out.emplace(gpus, std::move(*runs));
@@ -175,7 +187,7 @@ class Calibrator {
     return out;
   }
 
-  /// A ratio times the step of one GPU in the same series.
+  /// Returns the measured seconds; a ratio is multiplied by the step of one GPU in the same series.
   MeasuredRuns seconds_of(const SameRuns& runs, const SameRuns& first) const {
     MeasuredRuns out{scenario_.cluster.name, sources_in_words(runs), static_cast<int>(runs.rows.size()),
                      runs.asked.gpus,        runs.step_s(),          runs.step_s()};
@@ -187,7 +199,8 @@ class Calibrator {
             one->text(RowText::source) == row->text(RowText::source))
           seconds.push_back(row->measured * one->measured);
     }
-    if (seconds.empty()) seconds.push_back(runs.step_s() * first.step_s());  // of a ratio without its series
+    // A ratio without the step of its series has the estimated time alone.
+    if (seconds.empty()) seconds.push_back(runs.step_s() * first.step_s());
     const auto [low, high] = std::ranges::minmax(seconds);
     out.low_s = low, out.high_s = high;
     return out;

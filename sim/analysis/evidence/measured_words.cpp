@@ -1,4 +1,4 @@
-// What was measured of the very training, in one line.
+// The measured runs of the very training in one line.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -12,9 +12,10 @@ namespace foretrain {
 
 namespace {
 
+/// Most numbers of GPUs that the line names.
 constexpr std::size_t kShownNumbers = 3;
 
-/// "96 to 101 ms", or "98 ms" where both are alike.
+/// Returns "96 to 101 ms", or "98 ms" where both ends are equal.
 std::string range_of(double low_s, double high_s) {
   const std::string low = to_string(seconds(low_s)), high = to_string(seconds(high_s));
   if (low == high) return high;

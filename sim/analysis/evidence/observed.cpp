@@ -1,4 +1,5 @@
-// validate() predicts the rows; here they are put beside what it needs to know of them.
+// The validation predicts the rows; here each prediction is combined with the settings that evidence needs to
+// know about the row.
 #include "sim/analysis/evidence/observed.hpp"
 
 #include <cmath>
@@ -22,13 +23,14 @@ using Metric = Measurement::Metric;
 
 bool metric_is_time(Metric metric) { return metric == Metric::step_s || metric == Metric::epoch_s; }
 
-/// Lines of a file by their number: what the validation does not repeat.
+/// Returns the rows by line number, for columns that a validation does not repeat.
 std::map<int, const Measurement*> rows_by_line(const MeasurementFile& file) {
   std::map<int, const Measurement*> out;
   for (const Measurement& m : file.scaling) out[m.line] = &m;
   return out;
 }
 
+/// Converts rows of training runs.
 class TrainingEvidence {
  public:
   TrainingEvidence(const MeasurementFile& file, const ObservationOptions& options, const Progress& progress)
@@ -46,7 +48,7 @@ class TrainingEvidence {
   }
 
  private:
-  /// As they were predicted.
+  /// Adds the inputs of the rows exactly as they were predicted.
   void add_inputs() {
     if (options_.source.empty()) return;
     std::vector<Measurement> rows = file_.scaling;
@@ -56,6 +58,8 @@ class TrainingEvidence {
       if (auto input = input_of(row, options_.source)) out_.inputs.push_back(std::move(*input));
   }
 
+  /// Validates the rows and adds those of one kind. Ratios are predicted with a calibration to their one-GPU
+  /// row, so only scaling remains in them.
   void add(Observed what, const std::vector<int>& gpus) {
     ValidationOptions asked;
     asked.anchor = what == Observed::ratio, asked.gpus = gpus, asked.provenance = options_.provenance;
@@ -68,6 +72,8 @@ class TrainingEvidence {
       out_.skipped.push_back(fmt::format("line {}: {}", row.row, row.why));
   }
 
+  /// Adds one row. Measured over predicted is taken in the row's own metric and applied to the predicted
+  /// seconds. A quotient beyond kLargestQuotient means a wrong unit.
   void add_point(Observed what, const std::string& series, const ValidatedPoint& p) {
     if (what == Observed::ratio && (p.evidence.reference_gpus != 1 || p.gpus == 1)) return;
     if (what == Observed::job && (p.gpus == 1 || with_one_gpu_.contains(series))) return;
@@ -102,12 +108,12 @@ class TrainingEvidence {
     return row;
   }
 
-  /// A value of the row's metric as the step's seconds; of an epoch its own.
+  /// Returns a value of the row's metric as seconds of the step; an epoch keeps its own seconds.
   static double seconds_of(const ValidatedPoint& p, double value) {
     return metric_is_time(p.row.metric) ? value : static_cast<double>(p.row.batch_per_gpu) * p.gpus / value;
   }
 
-  /// Step over the anchor's step: 1 for perfect scaling.
+  /// Returns the step over the reference's step: 1 for perfect scaling.
   static double ratio_of(const ValidatedPoint& p, double value) {
     return metric_is_time(p.row.metric) ? value / p.linear : p.linear / value;
   }
@@ -116,10 +122,12 @@ class TrainingEvidence {
   const ObservationOptions& options_;
   const Progress& progress_;
   std::map<int, const Measurement*> lines_;
-  std::set<std::string> with_one_gpu_;  ///< series
+  /// Series with a row of one GPU.
+  std::set<std::string> with_one_gpu_;
   MeasuredEvidence out_;
 };
 
+/// Converts rows of collectives.
 class CollectiveEvidenceRows {
  public:
   CollectiveEvidenceRows(const MeasurementFile& file, const ObservationOptions& options) : options_(options) {

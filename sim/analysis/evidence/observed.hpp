@@ -1,4 +1,4 @@
-// Measured rows as evidence: each beside its prediction.
+// Measured rows as evidence: each row beside its prediction.
 #pragma once
 
 #include <string>
@@ -12,27 +12,32 @@
 
 namespace foretrain {
 
-/// How rows become evidence.
+/// Options for the conversion of rows into evidence.
 struct ObservationOptions {
-  std::string version;      ///< of the program, kept with each row
-  std::string source{};     ///< whose rows they are; empty: what each row names first (publication_of)
-  Provenance provenance{};  ///< what names and sources of rows tell
-  bool jobs = false;        ///< also steps of larger jobs whose series has no row of one GPU
+  /// Version of the program, kept with each row.
+  std::string version;
+  /// Owner of the rows; empty for the first source that each row names (publication_of).
+  std::string source{};
+  /// Settings that names and sources of rows imply.
+  Provenance provenance{};
+  /// Includes steps of larger jobs whose series has no row of one GPU.
+  bool jobs = false;
 };
 
-/// The rows of evidence stores that can be predicted, with what each was predicted from, and reasons for the
-/// others.
+/// The rows that can be predicted, the inputs of their predictions, and reasons for all other rows.
 struct MeasuredEvidence {
   std::vector<Observation> rows;
-  /// What the rows were predicted from, with what rules told of them; none where each row has a source of its
-  /// own, as such files are kept by whoever publishes the rows.
+  /// Inputs that the rows were predicted from, with what provenance rules added. Empty where each row has a
+  /// source of its own, because whoever publishes such rows keeps those files.
   std::vector<EvidenceInput> inputs{};
-  std::vector<std::string> skipped;  ///< "line 7: unknown cluster", of rows that nothing is predicted for
-  std::vector<std::string> refused;  ///< rows whose unit must be wrong, with what was expected
+  /// Rows that cannot be predicted: "line 7: unknown cluster".
+  std::vector<std::string> skipped;
+  /// Rows whose unit must be wrong, with the expected value.
+  std::vector<std::string> refused;
 };
 
-/// Steps on one GPU, and of larger jobs the ratio to their one-GPU row, or the step where there is none;
-/// collectives each by itself. Kernels and large models are no evidence.
+/// Predicts all rows of a file: steps on one GPU, and for larger jobs the ratio to their one-GPU row, or the
+/// step where there is none; collectives each by itself. Throws InputError for kernels and large models.
 MeasuredEvidence evidence_of(const MeasurementFile& file, const ObservationOptions& options,
                              const Progress& progress = nullptr);
 

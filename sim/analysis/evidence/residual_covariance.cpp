@@ -1,5 +1,6 @@
-// The tables are fitted by tools/fit_evidence (residual_covariance.inc): spreads that make rows likeliest
-// whose publication was left out, and for terms of one source rows whose machine was.
+// The tables are fitted by tools/fit_evidence (residual_covariance.inc). It chooses the spreads that make
+// held-out rows most likely: rows of a held-out publication, and for terms of one source rows of a held-out
+// machine.
 #include "sim/analysis/evidence/residual_covariance.hpp"
 
 #include <array>
@@ -12,7 +13,7 @@ namespace {
 
 #include "sim/analysis/evidence/residual_covariance.inc"
 
-/// Halves of a bit: a factor of four in batch or bytes leaves 1/e.
+/// Scale of the decay with size, in doublings: a factor of four in batch or bytes leaves 1/e.
 constexpr double kDoublingsOfSize = 2;
 
 constexpr std::array<Covariance, 4> kCovariance{{{kStepTerms, kStepNoise, kStepBias},
@@ -20,7 +21,7 @@ constexpr std::array<Covariance, 4> kCovariance{{{kStepTerms, kStepNoise, kStepB
                                                  {kCollectiveTerms, kCollectiveNoise, kCollectiveBias},
                                                  {kStepTerms, kStepNoise, kStepBias}}};
 
-/// What sharing a text is called.
+/// Columns of a row and the bits for sharing them.
 constexpr std::array<std::pair<RowText, unsigned>, 11> kSharedTexts{
     {{RowText::model, shared::model},
      {RowText::network, shared::network},
@@ -34,7 +35,7 @@ constexpr std::array<std::pair<RowText, unsigned>, 11> kSharedTexts{
      {RowText::op, shared::op},
      {RowText::path, shared::path}}};
 
-/// Bits of what both share.
+/// Returns the bits of all properties that both rows share.
 unsigned shared_by(const StoredRow& a, const StoredRow& b) {
   unsigned same = 0;
   for (const auto& [which, bit] : kSharedTexts) same |= a.text(which) == b.text(which) ? bit : 0;
@@ -45,6 +46,7 @@ unsigned shared_by(const StoredRow& a, const StoredRow& b) {
   return same;
 }
 
+/// Returns the factor by which a term fades or grows between two rows.
 double along(FadesWith what, const StoredRow& a, const StoredRow& b) {
   if (what == FadesWith::size) {
     const double apart = std::abs(std::log2(std::max(1.0, a.size) / std::max(1.0, b.size)));
@@ -67,6 +69,7 @@ bool informs(Observed row, Observed question) {
   return row == question || (is_step(row) && is_step(question));
 }
 
+/// A term counts if the rows share all of its properties; the sum of such terms is a valid covariance.
 double covariance(const StoredRow& a, const StoredRow& b) {
   if (!informs(a.what, b.what)) return 0;
   const unsigned same = shared_by(a, b);

@@ -1,12 +1,13 @@
-// Kriging over the nearest runs. What shares less than a hundredth of a run's variance with it is not within
-// reach, so that far rows have no effect at all.
+// Gaussian-process regression (kriging) over the nearest runs. A run that shares less than a hundredth of the
+// question's variance with it is out of reach, so that far rows have no effect at all.
 //
 // The residual of a measured run is log(measured / predicted). Residuals of similar runs are similar: same
-// cluster, same network, same source. The field is a Gaussian process over runs whose covariance is a sum of
-// terms, one for each set of properties that two runs share (residual_covariance.hpp). The estimate for a new
-// run is the usual conditional mean and variance (Rasmussen and Williams, Gaussian Processes for Machine
-// Learning, chapter 2), from at most 64 neighbours, so that a query costs O(64^3) whatever the size of the
-// store.
+// cluster, same network, same source. The covariance of two runs is a sum of terms, one for each set of
+// properties that both share (residual_covariance.hpp).
+//
+// The estimate for a new run is the usual conditional mean and variance (Rasmussen and Williams, Gaussian
+// Processes for Machine Learning, chapter 2). It uses at most 64 neighbours, so the solution costs O(64^3)
+// whatever the size of the store.
 #include "sim/analysis/evidence/residual_field.hpp"
 
 #include <algorithm>
@@ -21,27 +22,32 @@ namespace foretrain {
 
 namespace {
 
+/// Most runs behind an estimate.
 constexpr std::size_t kMostNeighbours = 64;
+/// Share of a run's own variance below which a row is out of reach.
 constexpr double kReachOfRows = 0.01;
 
+/// A row with its covariance to the question.
 struct Candidate {
   const StoredRow* row = nullptr;
   double across = 0;
 };
 
-/// A run with its repeats.
+/// A run with the residuals of its repeats.
 struct NearRun {
-  const StoredRow* row = nullptr;  ///< the first of them
+  /// The first of its repeats.
+  const StoredRow* row = nullptr;
   std::vector<double> residuals;
 };
 
+/// Returns the additional covariance of two rows of one source.
 double bias_of(const StoredRow& question, const StoredRow& row, const Covariance& likeness) {
   const TextId asking = question.text(RowText::source);
   return asking != 0 && asking == row.text(RowText::source) ? likeness.bias * likeness.bias : 0;
 }
 
-/// By what both have in common, most first; then in an order of their own, whatever that of the store. Only
-/// as many are put in order as are wanted.
+/// Returns the nearest runs, by descending covariance and then by the table's own order, so that the order of
+/// a store has no effect. A heap orders only as many rows as are needed.
 std::vector<NearRun> nearest_runs(const EvidenceTable& table, std::vector<Candidate> candidates) {
   const auto is_farther = [&table](const Candidate& a, const Candidate& b) {
     return a.across != b.across ? a.across < b.across : table.comes_before(*b.row, *a.row);
@@ -61,6 +67,8 @@ std::vector<NearRun> nearest_runs(const EvidenceTable& table, std::vector<Candid
   return out;
 }
 
+/// Solves one question: conditional mean and variance of the Gaussian process, with sources as groups that
+/// have a common bias.
 class Kriged {
  public:
   Kriged(const EvidenceTable& table, const StoredRow& question, std::vector<NearRun> near)
@@ -79,6 +87,7 @@ class Kriged {
     const fit::FieldAnswer answer = fit::krige(problem);
     const bool is_own = problem.own_group != fit::FieldProblem::kNone;
     out.log_factor = answer.mean;
+    // A question of another source has that source's unknown bias on top of noise and variance.
     out.spread = std::min(out.prior, std::sqrt(answer.variance + noise + (is_own ? 0 : bias)));
     for (std::size_t i = 0; i < near_.size(); ++i) {
       Neighbour& n = out.neighbours.emplace_back(neighbour(near_[i], problem.values[i]));
@@ -96,6 +105,7 @@ class Kriged {
     return out;
   }
 
+  /// Builds the matrices of the problem: covariance among runs, and of each run with the question.
   fit::FieldProblem problem_of() const {
     fit::FieldProblem p;
     p.own = own_, p.bias = likeness_.bias * likeness_.bias;
@@ -122,6 +132,7 @@ class Kriged {
 
 }  // namespace
 
+/// An empty name excludes nothing.
 bool ExcludedRows::names(const EvidenceTable& table, const StoredRow& row) const {
   const auto is = [&](RowText which, const std::string& text) {
     return !text.empty() && table.text(row, which) == text;
@@ -130,6 +141,7 @@ bool ExcludedRows::names(const EvidenceTable& table, const StoredRow& row) const
          (measured > 0 && row.measured == measured);
 }
 
+/// Collects the rows within reach, then solves for the nearest.
 Estimate ResidualField::at(const Observation& asked, const ExcludedRows& without) const {
   const StoredRow question = table_.asked(asked);
   const Covariance& likeness = covariance_of(question.what);
@@ -144,11 +156,12 @@ Estimate ResidualField::at(const Observation& asked, const ExcludedRows& without
   return Kriged(table_, question, nearest_runs(table_, std::move(candidates))).estimate();
 }
 
+/// The variance of a Gaussian process does not depend on the values, so each new run is taken as expected.
 double ResidualField::spread_after(const Observation& question, const std::vector<Observation>& runs) const {
   std::vector<Observation> rows;
   for (Neighbour& n : at(question).neighbours) rows.push_back(std::move(n.row));
   for (Observation run : runs) {
-    run.predicted = 1, run.measured = std::exp(at(run).log_factor);  // so that only the spread counts
+    run.predicted = 1, run.measured = std::exp(at(run).log_factor);
     rows.push_back(std::move(run));
   }
   return ResidualField(rows).at(question).spread;

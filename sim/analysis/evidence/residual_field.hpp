@@ -1,5 +1,5 @@
-// What the measured runs of a store say about another one: the expected logarithm of measured over predicted,
-// and how sure that is.
+// The Gaussian process of residuals: the expected logarithm of measured over predicted time of a run, given
+// the measured runs of a store, and how sure that is.
 #pragma once
 
 #include <string>
@@ -10,39 +10,49 @@
 
 namespace foretrain {
 
-/// The 95 % quantile of Student's t with 4 degrees of freedom, by which rows scatter (gaussian_field.cpp): an
-/// estimate's interval of 90 % is so many spreads to either side.
+/// Half-width of an estimate's 90 % interval in spreads: the 95 % quantile of Student's t with 4 degrees of
+/// freedom, by which rows scatter (gaussian_field.cpp).
 inline constexpr double kStudentReach = 2.131846786;
 
 /// A run that an estimate rests on, with its repeats.
 struct Neighbour {
-  Observation row;  ///< the first of them; measured is their median
+  /// The first of the repeats; its measured time is their median.
+  Observation row;
   int repeats = 1;
-  /// 1 - correlation of both predictions' misses: 0 for the same run of the same source.
+  /// 1 - correlation of both predictions' residuals: 0 for the same run of the same source.
   double distance = 0;
-  double weight = 0;  ///< of its residual in the estimate
-  double trust = 1;   ///< how far it was believed beside the others
+  /// Weight of its residual in the estimate.
+  double weight = 0;
+  /// Trust in it relative to the others; less for an outlier.
+  double trust = 1;
 };
 
-/// What the Gaussian process of residuals says of one scenario: the expected logarithm of measured over
-/// predicted, and its standard deviation.
+/// The estimate for one scenario: the expected logarithm of measured over predicted time, and its standard
+/// deviation.
 struct Estimate {
-  double log_factor = 0;              ///< expected log(measured / predicted)
-  double spread = 0;                  ///< standard deviation of a further run's, by this
-  double prior = 0;                   ///< the same without any row
-  std::vector<Neighbour> neighbours;  ///< nearest first; empty: nothing is within reach
-  /// Part of the uncertainty that is left: 1 without a row within reach.
+  /// Expected log(measured / predicted).
+  double log_factor = 0;
+  /// Standard deviation of a further run.
+  double spread = 0;
+  /// The same without any row.
+  double prior = 0;
+  /// Runs behind the estimate, nearest first; empty where none is within reach.
+  std::vector<Neighbour> neighbours;
+  /// Returns the remaining share of the uncertainty: 1 without a row within reach.
   double narrowing() const { return prior > 0 ? spread / prior : 1; }
 };
 
-/// Whose rows a question is asked without; empty: nobody's.
+/// Rows that a question is asked without; empty names exclude none.
 struct ExcludedRows {
   std::string source{}, cluster{}, run{};
-  double measured = 0;  ///< and rows of just this time, which are the same measurement in another series
+  /// Excludes rows with exactly this time, which are the same measurement in another series.
+  double measured = 0;
+  /// Returns true if the row is excluded.
   bool names(const EvidenceTable& table, const StoredRow& row) const;
 };
 
-/// Rows that are the same run count once; their order makes no difference.
+/// A store of measured runs that can be asked about further ones. Rows that are the same run count once, and
+/// their order makes no difference.
 class ResidualField {
  public:
   ResidualField() = default;
@@ -52,22 +62,25 @@ class ResidualField {
   EvidenceTable& table() { return table_; }
   std::vector<Observation> rows() const { return table_.observations(); }
 
-  /// Of the run `question`, whose measured and predicted times do not matter, by the nearest 64 runs. A
-  /// question without a source is somebody else's: biases of sources are not carried to it.
+  /// Returns the estimate for a run, whose measured and predicted times do not matter, from the nearest 64
+  /// runs. Biases of sources apply only to a question of the same source; a question without a source belongs
+  /// to none. Linear in the rows, plus O(64^3) for the solution.
   Estimate at(const Observation& question, const ExcludedRows& without = {}) const;
 
-  /// The spread of the estimate once such runs are rows, too, each measured as expected.
+  /// Returns the spread of the estimate once these runs are rows as well, each measured as expected.
   double spread_after(const Observation& question, const std::vector<Observation>& runs) const;
 
  private:
   EvidenceTable table_;
 };
 
-/// Which field, and whose question it is: rows of this source carry their bias to it.
+/// The field to use and the owner of the question: the bias of this source's rows applies to it.
 struct EvidenceUse {
-  const ResidualField* field = nullptr;  ///< none: as simulated
+  /// Null for predictions as simulated.
+  const ResidualField* field = nullptr;
   std::string source{};
-  bool suggests_runs = false;  ///< also which runs would tell most
+  /// True to suggest the runs that would narrow most.
+  bool suggests_runs = false;
 };
 
 }  // namespace foretrain

@@ -1,5 +1,6 @@
-// The variance of the logarithm of the largest job's step is that of one GPU's and that of the ratio; what is
-// left of it once a run is a row of one's own follows from where the run is, whatever it will measure.
+// The variance of the logarithm of the largest job's step is the sum of one GPU's and of the ratio's. The
+// variance that remains after a run depends on the run's settings alone, not on the value it will measure, so
+// it is known beforehand.
 #include "sim/analysis/evidence/runs_to_make.hpp"
 
 #include <algorithm>
@@ -12,6 +13,7 @@ namespace foretrain {
 
 namespace {
 
+/// Compares the candidate runs of one training.
 class RunsAhead {
  public:
   RunsAhead(const StepSimulator& simulator, const AppliedEvidence& evidence, const EvidenceUse& use)
@@ -20,6 +22,7 @@ class RunsAhead {
     step_spread_ = spread_now(step_, evidence.step), ratio_spread_ = spread_now(ratio_, evidence.ratio);
   }
 
+  /// Candidates are one GPU, a short job, and one GPU with a short job.
   std::vector<RunsToMake> best_first() const {
     std::vector<RunsToMake> out{left_by({question(Observed::step, 1)})};
     for (const int gpus : short_jobs()) {
@@ -39,12 +42,13 @@ class RunsAhead {
     return q;
   }
 
+  /// Returns the present spread: that of the applied estimate, or the prior without one.
   double spread_now(const Observation& asked, const Estimate& applied) const {
     if (asked.what == Observed::ratio && evidence_.gpus == 1) return 0;
     return applied.neighbours.empty() ? use_.field->at(asked).prior : applied.spread;
   }
 
-  /// A node, and two of them, where the job is larger.
+  /// Returns the GPUs of one node and of two, as far as the training uses as many.
   std::vector<int> short_jobs() const {
     const int per_node = simulator_.scenario().cluster.node.gpus;
     std::vector<int> out;
@@ -53,7 +57,7 @@ class RunsAhead {
     return out;
   }
 
-  /// A step is known by steps and jobs, the ratio by ratios.
+  /// Returns the remaining share of the uncertainty; squares of step and ratio add up.
   RunsToMake left_by(std::vector<Observation> runs) const {
     const double step = std::min(step_spread_, use_.field->spread_after(step_, runs));
     const double ratio =

@@ -1,4 +1,4 @@
-// Which short runs of a training would make its prediction surest.
+// Short runs of a training that would narrow its prediction most.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace foretrain {
 
-/// Of the step on the scenario's largest listed number of GPUs, by `evidence` as it is applied: runs of the
-/// same training that nobody needs more than two nodes for, those that leave least first. None of an anchored
-/// training, or where nobody asks.
+/// Returns runs of the same training on at most two nodes, those that leave least uncertainty first. The
+/// uncertainty is that of the step on the scenario's largest listed number of GPUs, with `evidence` applied.
+/// Empty for a calibrated scenario and for a question without a source.
 std::vector<RunsToMake> runs_to_make(const StepSimulator& simulator, const AppliedEvidence& evidence,
                                      const EvidenceUse& use);
 

@@ -1,4 +1,5 @@
-// A row is compared text by text; what the store does not say is compared by what was predicted of both.
+// A row is compared column by column. Settings that a store does not name are compared through the
+// predictions of both.
 #include "sim/analysis/evidence/same_runs.hpp"
 
 #include <algorithm>
@@ -15,18 +16,20 @@ namespace foretrain {
 
 namespace {
 
-/// Settings that no column names may change a prediction by so much within one setup: versions of the
-/// framework do by up to 4 %.
+/// Largest ratio of two predictions within one setup; unnamed settings such as framework versions change them
+/// by up to 4 %.
 constexpr double kAlikePredictions = 1.1;
-/// Runs that leave the next one open by more than a third, either way, tell no more than the simulation: of
-/// ratios one row in ten is off by as much.
+/// Reach of the next run, as a factor, from which runs say no more than the simulation: of ratios, one row in
+/// ten is off by as much.
 constexpr double kUsefulFactor = 4.0 / 3;
-/// Published runs that are farther off than this did something else (as of an anchor).
+/// Published runs that differ from the prediction by more than this factor are of something else (as for a
+/// calibration).
 constexpr double kPlausibleFactor = 3;
 
 constexpr std::array<RowText, 5> kSetup{RowText::model, RowText::gpu, RowText::cluster, RowText::framework,
                                         RowText::precision};
 
+/// Returns true if all named settings agree; an execution mode that the row does not state agrees with any.
 bool is_same_setup(const StoredRow& row, const StoredRow& asked) {
   const TextId execution = row.text(RowText::execution);
   const bool is_one_gpu = asked.what == Observed::step;
@@ -37,7 +40,8 @@ bool is_same_setup(const StoredRow& row, const StoredRow& asked) {
          (is_one_gpu || row.text(RowText::strategy) == asked.text(RowText::strategy));
 }
 
-/// A time that a source lists in several series, to all nine digits of a store, was measured once.
+/// Keeps one row of each source and time: a time that a source lists in several series, to all nine digits of
+/// a store, was measured once.
 void keep_once(std::vector<const StoredRow*>& rows) {
   std::set<std::pair<TextId, double>> seen;
   std::erase_if(rows, [&](const StoredRow* row) {
@@ -57,6 +61,7 @@ std::vector<const StoredRow*> rows_of_same_run(const EvidenceTable& table, const
     if (std::abs(std::log(row.predicted / asked.predicted)) < std::log(kAlikePredictions))
       rows.push_back(&row);
   }
+  // Own rows replace all others, because they are of the user's own software and machine.
   const auto is_others = [&](const StoredRow* row) { return row->text(RowText::source) != own; };
   if (own != 0 && !std::ranges::all_of(rows, is_others)) std::erase_if(rows, is_others);
   keep_once(rows);

@@ -1,4 +1,4 @@
-// The whole of it, and the figures side by side.
+// Puts the explanation together, and compares the figures.
 #include "sim/analysis/explanation/explanation.hpp"
 
 #include <algorithm>
@@ -13,7 +13,8 @@ namespace foretrain {
 
 namespace {
 
-/// What a removed cause is in the parts of a run; GPUs work while they wait for slower ones in a collective.
+/// Returns the part of a run that a removed cause stands for. GPUs count as working while they wait for
+/// slower ones inside a collective.
 PartOfRun part_for(Removable what) {
   switch (what) {
     case Removable::links:
@@ -35,7 +36,7 @@ PartOfRun part_for(Removable what) {
   }
 }
 
-/// `seconds`: of all steps.
+/// Returns the parts by removal, scaled to `seconds`, the time of all steps.
 std::vector<PartOfRun> parts_by_removal(const StepCauses& causes, double seconds) {
   std::vector<PartOfRun> parts{{"compute_s", "kernels of the network", causes.kernels_s, 0, true}};
   for (const CausePart& cause : causes.in_turn) {
@@ -50,16 +51,18 @@ double part_of_step(const PredictionPoint& point, Account account) {
   return point.breakdown[static_cast<std::size_t>(account)];
 }
 
-/// "other" is copies of gradients and waiting for the slowest GPU inside collectives.
+/// Returns true for accounts in which the GPU works. "other" is copies of gradients and waiting for the
+/// slowest GPU inside collectives.
 bool works_in(Account account) { return account != Account::input_stall && account != Account::host; }
 
-/// How often the step runs: as often as the total has room for beside what is no step.
+/// Returns the number of steps: the total without its overhead, divided by the step.
 double steps_in(const PredictedRun& run) {
   const PredictionPoint& p = run.point;
   if (!run.knows_length() || p.step_s <= 0) return 1;
   return std::max(0.0, (p.total_s - p.overhead.total_s()) / p.step_s);
 }
 
+/// Returns the share of a step in which the GPU works.
 double busy_step_share(const PredictionPoint& point) {
   double busy = 0;
   for (std::size_t i = 0; i < kAccountCount; ++i)
@@ -67,19 +70,22 @@ double busy_step_share(const PredictionPoint& point) {
   return point.step_s > 0 ? std::min(1.0, busy / point.step_s) : 0;
 }
 
+/// Returns the place in words; empty where none is known.
 std::string place_or_none(const std::optional<FigurePlace>& place) { return place ? text_of(*place) : ""; }
 
+/// Returns the place of a figure, if the figure is known.
 template <class T>
 std::optional<FigurePlace> place_in(const Known<T>& figure) {
   return figure ? std::optional(figure->at) : std::nullopt;
 }
 
+/// Returns a figure as a number, if it is known.
 template <class T>
 std::optional<double> number_in(const Known<T>& figure) {
   return figure ? std::optional(static_cast<double>(figure->value)) : std::nullopt;
 }
 
-/// What would fill the gaps.
+/// Returns the facts that the files lack, with the tools that would state them.
 std::vector<std::string> gaps(const FinishedJob& job, const PredictedRun* run) {
   std::vector<std::string> out;
   if (!gpu_utilization(job))
@@ -105,13 +111,15 @@ double predicted_busy_share(const PredictedRun& run) {
   const PredictionPoint& p = run.point;
   const double in_step = busy_step_share(p);
   if (!run.knows_length() || p.total_s <= 0) return in_step;
-  // Validation trains nothing, but is as much a loop of kernels.
+  // Validation trains nothing, but it is as much a loop of kernels.
   return in_step * std::min(1.0, (steps_in(run) * p.step_s + p.overhead.validation_s) / p.total_s);
 }
 
+/// Uses the causes of the answer if it is about these GPUs, otherwise the accounts of the point.
 std::vector<PartOfRun> parts_of_run(const PredictedRun& run) {
   const PredictionPoint& p = run.point;
   const double steps = steps_in(run);
+  // Causes are known for the answered number of GPUs only.
   const bool has_causes = run.prediction.answer.causes && run.prediction.answer.gpus == p.gpus;
   const auto of = [&](Account account) { return steps * part_of_step(p, account); };
   std::vector<PartOfRun> parts =
@@ -137,6 +145,8 @@ std::vector<PartOfRun> parts_of_run(const PredictedRun& run) {
   return parts;
 }
 
+/// Lists every figure, also unknown ones, so that a report always has the same rows. Only run time,
+/// utilization and GPU memory have a predicted value.
 std::vector<ComparedFigure> compared_figures(const FinishedJob& job, const PredictedRun* run) {
   std::vector<ComparedFigure> out;
   const auto add = [&](std::string key, std::string what, FigureUnit unit, std::optional<double> measured,
@@ -151,6 +161,7 @@ std::vector<ComparedFigure> compared_figures(const FinishedJob& job, const Predi
     elapsed.low = run->point.total_interval.low_s, elapsed.high = run->point.total_interval.high_s;
   }
   add("limit_s", "time limit", FigureUnit::seconds, number_in(job.limit_s), place_in(job.limit_s));
+  // Figures of single GPUs are more precise than a total of the job, so they come first.
   const auto busy_place = job.measured_gpus ? place_in(job.measured_gpus) : place_in(job.gpu_utilization);
   ComparedFigure& busy =
       add("gpu_utilization", "GPUs at work", FigureUnit::share, gpu_utilization(job), busy_place);
@@ -168,12 +179,13 @@ std::vector<ComparedFigure> compared_figures(const FinishedJob& job, const Predi
   return out;
 }
 
-/// Names of GPUs are cut differently everywhere: "a100" is in "a100-sxm4-40gb".
+/// Names of GPUs are abbreviated differently everywhere: "a100" is contained in "a100-sxm4-40gb".
 bool is_other_gpu(const FinishedJob& job, const PredictedRun& run) {
   const std::string had = job.gpu_type ? lower_case(job.gpu_type->value) : "";
   return !had.empty() && lower_case(run.gpu_type).find(had) == std::string::npos;
 }
 
+/// Most parts work without a prediction; those that need one are skipped.
 JobExplanation explain_job(const FinishedJob& job, const PredictedRun* run) {
   JobExplanation out;
   out.job = job;
@@ -187,6 +199,7 @@ JobExplanation explain_job(const FinishedJob& job, const PredictedRun* run) {
   out.parts = parts_of_run(*run);
   out.answer = run->prediction.answer;
   out.warnings = run->prediction.warnings;
+  // A warning about another GPU comes first, because it makes all compared figures doubtful.
   if (is_other_gpu(job, *run))
     out.warnings.insert(out.warnings.begin(),
                         fmt::format("the job ran on {}, the prediction is for {}",

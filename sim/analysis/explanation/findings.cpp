@@ -1,4 +1,5 @@
-// One function per kind of evidence; each adds the sentences it can stand for and no other.
+// The findings about a finished job. One function handles one kind of evidence and adds only sentences that
+// its figures support.
 #include <algorithm>
 #include <cmath>
 
@@ -16,12 +17,15 @@ namespace foretrain {
 
 namespace {
 
+/// Returns a duration in Slurm's notation, limited to what it can show.
 std::string clock_of(double seconds) {
   return slurm_time_text(static_cast<std::int64_t>(std::clamp(std::round(seconds), 0.0, 1e12)));
 }
 
+/// Returns bytes in GiB with three digits.
 std::string gib(double bytes) { return fmt::format("{:.3g} GiB", bytes / (1 << 30)); }
 
+/// Reads one job; the order of its calls is the order of the report.
 class JobReader {
  public:
   JobReader(const FinishedJob& job, const PredictedRun* run) : job_(job), run_(run) {}
@@ -39,14 +43,17 @@ class JobReader {
   }
 
  private:
+  /// Adds a finding; a measurement is the usual evidence.
   void say(std::string key, std::string text, Evidence evidence = Evidence::measured) {
     found_.push_back({std::move(key), std::move(text), evidence});
   }
+  /// Returns " after 1:02:03", or nothing where the run time is unknown.
   std::string after() const {
     return job_.elapsed_s ? fmt::format(" after {}", clock_of(job_.elapsed_s->value)) : "";
   }
   bool has_limit() const { return job_.limit_s && job_.limit_s->value > 0; }
 
+  /// Adds the finding about how the job ended; the state decides which.
   void read_end() {
     const JobState state = job_.state ? job_.state->value : JobState::unknown;
     switch (state) {
@@ -78,11 +85,13 @@ class JobReader {
       case JobState::unknown:
         break;
     }
+    // A state that no rule knows is quoted, so that the user can look it up.
     if (job_.state_text)
       say("unknown_state",
           fmt::format("Its state \"{}\" is none that is known.", printable(job_.state_text->value)));
   }
 
+  /// Compares the run time with the limit where both are known.
   void read_completed() {
     const bool knows = has_limit() && job_.elapsed_s;
     say("completed", knows ? fmt::format("It ended by itself{}, {} % of its time limit of {}.", after(),
@@ -91,6 +100,8 @@ class JobReader {
                            : fmt::format("It ended by itself{}.", after()));
   }
 
+  /// Compares the run's prediction with the time the job had: too short a limit, or a run slower than
+  /// predicted.
   void read_timeout() {
     say("timeout",
         fmt::format(
@@ -112,6 +123,7 @@ class JobReader {
           Evidence::compared);
   }
 
+  /// Signal 9 and exit code 137 usually mean that the node ran out of memory.
   void read_failed() {
     const int signal = job_.signal ? job_.signal->value : 0,
               code = job_.exit_code ? job_.exit_code->value : 0;
@@ -124,6 +136,7 @@ class JobReader {
           "Signal 9 is what a system sends that runs out of memory; the log of the step would say so.");
   }
 
+  /// Tells a program that uses no GPU from one that uses some of them.
   void read_idle_gpus() {
     const std::vector<MeasuredGpu> idle = idle_gpus(job_);
     if (idle.empty()) return;
@@ -134,6 +147,7 @@ class JobReader {
                       counted(static_cast<std::int64_t>(all), "GPU"), all == 1 ? "it" : "them"));
       return;
     }
+    // Eight idle GPUs at most are named; the rest is counted.
     std::string names;
     for (std::size_t i = 0; i < std::min<std::size_t>(idle.size(), 8); ++i)
       names += fmt::format("{}{}{}", i == 0 ? "" : ", ",
@@ -144,13 +158,15 @@ class JobReader {
                     idle.size(), all, names, idle.size() > 8 ? ", …" : ""));
   }
 
-  /// Longer or shorter than predicted, and whether with GPUs at work or without.
+  /// Compares the run time with the interval, and divides the difference into time with GPUs at work and
+  /// without.
   void read_time() {
     if (run_ == nullptr || !run_->knows_length() || !job_.elapsed_s || !did_its_work(job_)) return;
     const double ran = job_.elapsed_s->value, predicted = run_->point.total_s;
     const Interval& interval = run_->point.total_interval;
     const std::string range = fmt::format("{} (90 %: {} .. {})", clock_of(predicted),
                                           clock_of(interval.low_s), clock_of(interval.high_s));
+    // A run inside the interval confirms the prediction and needs no explanation.
     if (ran >= interval.low_s && ran <= interval.high_s)
       return say(
           "as_predicted",
@@ -162,7 +178,7 @@ class JobReader {
         Evidence::compared);
   }
 
-  /// With GPUs at work or without: which of the two the time went to.
+  /// Returns the clause on the two parts of the difference; empty without a measured utilization.
   std::string split_of(double ran) const {
     const auto busy = gpu_utilization(job_);
     if (!busy) return "";
@@ -174,9 +190,11 @@ class JobReader {
                        more_idle < 0 ? "less" : "more");
   }
 
+  /// Compares utilization with the prediction, or with kLowUtilization where nothing was predicted.
   void read_utilization() {
     const auto busy = gpu_utilization(job_);
     if (!busy || *busy < kIdleShare) return;
+    // A low utilization alone is remarkable without a prediction.
     if (run_ == nullptr) {
       if (gpus_waited(job_, run_))
         say("gpus_waited",
@@ -209,7 +227,7 @@ class JobReader {
           Evidence::compared);
   }
 
-  /// Unlike GPUs of one job: those that did nothing are told already.
+  /// Reports uneven utilization among the GPUs that worked; idle ones have a finding of their own.
   void read_spread() {
     if (!job_.measured_gpus) return;
     const MeasuredGpu *least = nullptr, *most = nullptr;
@@ -218,6 +236,7 @@ class JobReader {
       if (least == nullptr || *gpu.utilization < *least->utilization) least = &gpu;
       if (most == nullptr || *gpu.utilization > *most->utilization) most = &gpu;
     }
+    // The difference must exceed twice the gap that counts for a whole job, because single GPUs vary more.
     if (least == nullptr || *most->utilization - *least->utilization < 2 * kClearGap) return;
     say("uneven_gpus",
         fmt::format("Its GPUs worked unevenly, {} to {} %: one of them does what is for all (DataParallel), "
@@ -225,6 +244,8 @@ class JobReader {
                     percent(*least->utilization, 0), percent(*most->utilization, 0)));
   }
 
+  /// Combines CPU and GPU utilization: full cores with waiting GPUs mean the loader, one core for each GPU
+  /// means a loader in the training process.
   void read_cpus() {
     const auto efficiency = cpu_efficiency(job_);
     const auto cores = busy_cores(job_);
@@ -233,10 +254,12 @@ class JobReader {
     const std::string said =
         fmt::format("{} of its {} worked on average", decimal(*cores, 1), counted(job_.cpus->value, "CPU"));
     const bool waited = gpus_waited(job_, run_);
+    // Full cores are the clearest sign, so they are checked before the other cases.
     if (*efficiency >= kBusyCpus)
       return say("cpus_full",
                  waited ? fmt::format("{}: the loader, or other work of the host, had none left.", said)
                         : fmt::format("{}: there was none to spare.", said));
+    // About one busy core for each GPU, with others free, is the pattern of num_workers=0.
     if (waited && *cores <= kOneCorePerGpu * gpus && job_.cpus->value >= 2 * gpus)
       return say(
           "one_core_per_gpu",
@@ -252,6 +275,7 @@ class JobReader {
       say("cpus_spare", fmt::format("{}: it could have done with fewer.", said));
   }
 
+  /// Reports spare memory of a GPU, and memory that differs from the prediction by more than a factor of two.
   void read_gpu_memory() {
     const auto used = gpu_memory_used(job_), total = gpu_memory_total(job_);
     if (!used) return;
@@ -264,8 +288,10 @@ class JobReader {
               "{} of a GPU's {} were used: a larger batch has room, which trains differently, or a smaller "
               "GPU would do.",
               gib(*used), gib(capacity)));
+    // The memory has nothing to be compared with if there is no prediction.
     if (run_ == nullptr) return;
     const auto predicted = static_cast<double>(run_->point.memory.total().count);
+    // A factor of two exceeds what the framework's own reserve explains.
     if (predicted > 0 && (*used > 2 * predicted || *used < predicted / 2))
       say("gpu_memory_differs",
           fmt::format(
@@ -275,6 +301,7 @@ class JobReader {
           Evidence::compared);
   }
 
+  /// Reports main memory that was nearly full or mostly unused.
   void read_memory() {
     if (!job_.memory_used || !job_.memory_asked) return;
     const double used = job_.memory_used->value, asked = job_.memory_asked->value;

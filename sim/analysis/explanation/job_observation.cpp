@@ -1,4 +1,5 @@
-// Run time less what is predicted beside the steps, over the predicted number of steps.
+// The measured step is the run time minus the predicted time outside of steps, divided by the predicted
+// number of steps.
 #include "sim/analysis/explanation/job_observation.hpp"
 
 #include <tuple>
@@ -16,14 +17,14 @@ namespace foretrain {
 
 namespace {
 
-/// What the scenario keeps from being evidence.
+/// Returns the reason why a scenario cannot be evidence; empty if it can.
 std::string warning_about(const Scenario& scenario) {
   if (scenario.anchor) return "its scenario is [measured] already";
   if (!has_evidence(scenario)) return "large models of [parallel] and mixed nodes have no evidence yet";
   return "";
 }
 
-/// What the job does not say, or says of another run than the predicted one.
+/// Returns the reason why a job cannot be evidence: a missing fact, or a run other than the predicted one.
 std::string warning_about(const FinishedJob& job, const PredictedRun& run) {
   if (!job.elapsed_s) return "no file says how long it ran";
   if (!did_its_work(job)) return "it did not end as a job that did its work";
@@ -45,7 +46,8 @@ std::string warning_about(const FinishedJob& job, const PredictedRun& run) {
   return "";
 }
 
-/// Both over the predicted number of steps.
+/// Returns the measured and the predicted seconds of a step. Both are divided by the predicted number of
+/// steps.
 std::pair<double, double> steps_of(const FinishedJob& job, const PredictedRun& run) {
   const PredictionPoint& p = run.point;
   const double beside = p.overhead.total_s();
@@ -63,6 +65,7 @@ JobObservation observation_of(const FinishedJob& job, const PredictedRun& run, c
   row.run = "job " + (job.id.empty() ? "without an id" : job.id);
   row.gpus = run.point.gpus, row.nodes = run.point.nodes;
   std::tie(row.measured, row.predicted) = steps_of(job, run);
+  // A quotient beyond kLargestQuotient means another training, or another number of epochs.
   if (const double quotient = row.measured / row.predicted;
       !(quotient < kLargestQuotient && quotient > 1 / kLargestQuotient))
     return {std::nullopt,

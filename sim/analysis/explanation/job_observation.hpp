@@ -1,4 +1,4 @@
-// What a finished job measured of its training's step, as a row of evidence.
+// The measured step of a finished job, as a row of evidence.
 #pragma once
 
 #include <optional>
@@ -10,19 +10,20 @@
 
 namespace foretrain {
 
-/// Largest part of the run that may go to other things than steps: what these take is known by half, which is
-/// then no more than one run differs from the next.
+/// Largest share of the run that may go to other things than steps. Their time is known by half, and at this
+/// share its error is no more than the difference between two runs.
 inline constexpr double kMostBesideSteps = 0.2;
 
 /// A finished job as a row of evidence, or the reason why it cannot be one.
 struct JobObservation {
   std::optional<Observation> row;
-  std::string why_not;  ///< without a row, a clause
+  /// A clause; set where there is no row.
+  std::string why_not;
 };
 
-/// The step of one GPU, or of the whole job where it had more; its run is the job's id. The row says what
-/// trained where and how long a step took, and nothing of who ran it, when, on which nodes or under what
-/// name. `run` is the prediction of `scenario` as simulated; source and version are left to the caller.
+/// Returns the step of one GPU, or of the whole job where it had more; its run is the job's id. The row says
+/// what trained where and how long a step took. It does not say who ran it, when, on which nodes or under
+/// what name. `run` is the prediction of `scenario` as simulated; source and version are left to the caller.
 JobObservation observation_of(const FinishedJob& job, const PredictedRun& run, const Scenario& scenario);
 
 }  // namespace foretrain

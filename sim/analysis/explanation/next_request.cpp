@@ -1,5 +1,5 @@
-// What the next job should ask for, as Slurm's options. What was measured decides; the prediction where
-// nothing was, or where what was measured is no measure (a job that was stopped).
+// The next job's request, as Slurm's options. Measurements decide; the prediction is used where nothing was
+// measured or the measurement says nothing, as for a job that was stopped.
 #include <algorithm>
 #include <cmath>
 
@@ -16,25 +16,28 @@ namespace foretrain {
 
 namespace {
 
-/// What is asked for beyond what was used: a fifth, as jobstats and seff's users do.
+/// Requested over used memory: a fifth more, as users of jobstats and seff do.
 constexpr double kMemoryMargin = 1.2;
-/// After a job that ran out: nobody saw how much it would have taken.
+/// Factor after a job that ran out of memory, whose full need is unknown.
 constexpr double kMemoryAfterEnd = 1.5;
-/// A limit that is so much longer than the run keeps it waiting in the queue for nothing.
+/// Factor on the run time above which a limit keeps a job waiting in the queue for nothing.
 constexpr double kLooseLimit = 1.5;
 
-/// More loader workers than this for a GPU are rare, and a handful is enough to see whether they help.
+/// Most loader workers for each GPU that are suggested; more are rare, and this many show whether they help.
 constexpr int kMostWorkers = 16;
 
+/// Returns the option for a time limit in seconds.
 std::string time_option(double seconds) {
   return "--time=" + slurm_time_text(static_cast<std::int64_t>(seconds));
 }
 
+/// Collects the requests of one job.
 class NextJob {
  public:
   NextJob(const FinishedJob& job, const PredictedRun* run) : job_(job), run_(run) {}
 
   std::vector<NextRequest> ask() {
+    // A job that has not begun has shown nothing about its needs.
     if (job_.state && job_.state->value == JobState::pending) return {};
     ask_gpus();
     ask_time();
@@ -50,6 +53,7 @@ class NextJob {
   JobState state() const { return job_.state ? job_.state->value : JobState::unknown; }
   int nodes() const { return job_.nodes ? std::max(1, job_.nodes->value) : 1; }
 
+  /// Requests the GPUs that worked; a single node also has the option to use the others.
   void ask_gpus() {
     const auto idle = idle_gpus(job_).size();
     if (idle == 0) return;
@@ -58,6 +62,7 @@ class NextJob {
     if (nodes() > 1)
       return add(fmt::format("{}", counted(static_cast<std::int64_t>(used), "GPU")),
                  "so many worked; or start a process for each of all of them, on every node");
+    // A type with "+" stands for several types, which --gres cannot name.
     const std::string type = job_.gpu_type && job_.gpu_type->value.find('+') == std::string::npos
                                  ? job_.gpu_type->value + ":"
                                  : "";
@@ -66,9 +71,11 @@ class NextJob {
                     used + idle));
   }
 
+  /// Takes the measured run where the job did its work, else the predicted one.
   void ask_time() {
     if (did_its_work(job_) && job_.elapsed_s) {
       const double next = time_limit_s(job_.elapsed_s->value);
+      // A limit that is long enough and not much too long stays.
       const bool fits =
           job_.limit_s && job_.limit_s->value >= next && job_.limit_s->value <= kLooseLimit * next;
       if (fits) return;
@@ -79,16 +86,18 @@ class NextJob {
     if (run_ == nullptr || !run_->knows_length()) return;
     const double next = time_limit_s(latest_end_s(run_->point));
     const double ran = job_.elapsed_s ? job_.elapsed_s->value : 0;
-    // A job that was stopped has shown that it needs more than it had.
+    // A stopped job has shown that it needs more than it had.
     if (state() == JobState::timeout && next <= ran) return;
     add(time_option(next), "the upper end of the predicted run, and a tenth more", Evidence::predicted);
   }
 
+  /// Requests memory by node, because --mem counts so.
   void ask_memory() {
     const auto option = [&](double bytes) {
       return fmt::format("--mem={:.0f}G", std::max(1.0, std::ceil(bytes / nodes() / (1 << 30))));
     };
     const std::string each = nodes() > 1 ? " on each node" : "";
+    // A job that ran out of memory has no measured need, so its request grows by half.
     if (state() == JobState::out_of_memory) {
       if (!job_.memory_asked) return;
       return add(
@@ -102,7 +111,7 @@ class NextJob {
       add(option(next), fmt::format("what it used{}, and a fifth more", each));
   }
 
-  /// For each process, of which there is one for a GPU where nobody says otherwise.
+  /// Requests cores for each process; there is one process for each GPU unless the job states otherwise.
   void ask_cpus() {
     const auto cores = busy_cores(job_);
     const auto efficiency = cpu_efficiency(job_);
@@ -110,6 +119,7 @@ class NextJob {
     if (!cores || !efficiency || gpus < 1) return;
     const int tasks = job_.tasks ? std::max(1, job_.tasks->value) : gpus;
     const int had = std::max(1, job_.cpus->value / tasks);
+    // Waiting GPUs with full cores need more cores, up to the node's share.
     if (*efficiency >= kBusyCpus && gpus_waited(job_, run_)) {
       int more = std::min(2 * had, 1'000'000);
       if (run_ != nullptr && run_->cores_per_gpu > 0)
@@ -119,9 +129,11 @@ class NextJob {
                    "all cores worked while GPUs waited; and as many loader workers");
       return add("loader", "it has all cores of its share: cheaper preprocessing, or smaller stored samples");
     }
+    // Waiting GPUs with free cores need loader workers, not cores.
     if (gpus_waited(job_, run_) && *cores <= kOneCorePerGpu * gpus && job_.cpus->value >= 2 * gpus)
       return add(fmt::format("num_workers={}", std::clamp(job_.cpus->value / gpus - 1, 1, kMostWorkers)),
                  "of the loader: cores were free while GPUs waited; then look again");
+    // Cores that nobody used may be given back, with a margin and one more.
     const int enough = static_cast<int>(std::ceil(*cores * kMemoryMargin / tasks)) + 1;
     if (!gpus_waited(job_, run_) && 2 * enough <= had && did_its_work(job_))
       add(fmt::format("--cpus-per-task={}", enough),

@@ -1,4 +1,6 @@
-// Stages run in order on what earlier ones left; collectives are then kept as measured, piece by piece.
+// Stages run in order, each on the constants that earlier stages fitted. Collectives are then kept as
+// measured, in linear pieces over the size, where these predict better than the model. Earlier stages never
+// see later ones, so a constant is fitted to the samples that isolate it.
 #include "sim/analysis/fit/calibrate.hpp"
 
 #include <algorithm>
@@ -22,15 +24,16 @@ namespace foretrain {
 
 namespace {
 
-/// More are not told one by one.
+/// Most samples that are left out with a reason of their own.
 constexpr std::size_t kMostReasons = 1000;
 
-/// Samples that the model predicts and physics allows, and why others are left out.
+/// Separates samples that the model predicts and physics allows from those that are left out.
 class Usable {
  public:
   Usable(const ClusterSpec& cluster, const std::vector<Sample>& samples, SampleContext& context) {
     const std::vector<bool> second = second_times(samples);
     for (std::size_t i = 0; i < samples.size(); ++i) {
+      // The second measurement of a collective counts neither as used nor as left out.
       if (second[i]) continue;
       const Sample& sample = samples[i];
       const std::string_view own = setting_of(sample, "cluster");
@@ -44,6 +47,7 @@ class Usable {
     refuse_unpredicted(predict_samples(cluster, kept_, context), context);
   }
 
+  /// Returns the samples that are left out, with their reasons.
   std::vector<CalibrationFit::Exclusion> left_out() const {
     std::vector<CalibrationFit::Exclusion> out;
     for (std::size_t i = 0; i < whys_.size(); ++i) {
@@ -54,6 +58,7 @@ class Usable {
     return out;
   }
 
+  /// Returns the usable samples and gives up its own copies.
   std::vector<Sample> take() {
     std::vector<Sample> usable;
     usable.reserve(kept_.size());
@@ -64,6 +69,7 @@ class Usable {
   }
 
  private:
+  /// Adds reasons for samples without a prediction, and for values that no logarithm can compare.
   void refuse_unpredicted(const SamplePredictions& predictions, SampleContext& context) {
     for (std::size_t i = 0; i < whys_.size(); ++i) {
       if (!whys_[i].empty()) continue;
@@ -78,12 +84,13 @@ class Usable {
   }
 
   std::vector<Sample> kept_;
-  std::vector<std::string> whys_;  ///< of each first time; empty: it is usable
-  /// Of each: where it came from, and where it is in kept_.
+  /// Reasons by sample, second measurements excepted; empty for a usable sample.
+  std::vector<std::string> whys_;
+  /// Pairs of these samples and their indices in kept_.
   std::vector<std::pair<const Sample*, std::size_t>> places_;
 };
 
-/// The collectives by what makes them differ.
+/// Returns the indices of collectives by what distinguishes them.
 std::map<CollectiveKey, int> numbered(const std::vector<CalibratedCollective>& collectives) {
   std::map<CollectiveKey, int> numbers;
   for (const CalibratedCollective& c : collectives)
@@ -92,13 +99,14 @@ std::map<CollectiveKey, int> numbered(const std::vector<CalibratedCollective>& c
   return numbers;
 }
 
-/// The collective that a sample is part of; -1: none.
+/// Returns the index of the collective that a sample belongs to, -1 for none.
 int collective_of(const std::map<CollectiveKey, int>& collectives, const Sample& sample) {
   if (sample.kind != SampleKind::collective) return -1;
   const auto found = collectives.find(key_of(sample));
   return found == collectives.end() ? -1 : found->second;
 }
 
+/// Compares every usable sample with the finished calibration.
 std::vector<CalibrationFit::Residual> residuals_of(const ClusterSpec& fitted,
                                                    const std::vector<Sample>& samples,
                                                    SampleContext& context) {
@@ -116,6 +124,7 @@ std::vector<CalibrationFit::Residual> residuals_of(const ClusterSpec& fitted,
 
 }  // namespace
 
+/// Collectives and trainings are named with the size of their job.
 std::string describe(const Sample& sample) {
   std::string text =
       fmt::format("{} {}", kSampleKindNames[static_cast<std::size_t>(sample.kind)], sample.what);
@@ -134,6 +143,7 @@ CalibrationFit calibrate(const ClusterSpec& cluster, const std::vector<Sample>& 
   result.left_out = usable.left_out();
   const std::vector<Sample> kept = usable.take();
   ClusterSpec current = cluster;
+  // The cluster carries all constants fitted so far; each stage starts from it.
   const std::vector<CalibrationStage>& stages = calibration_stages();
   for (std::size_t i = 0; i < stages.size(); ++i) {
     if (progress) progress(static_cast<double>(i) / static_cast<double>(stages.size()));
@@ -145,10 +155,12 @@ CalibrationFit calibrate(const ClusterSpec& cluster, const std::vector<Sample>& 
     std::ranges::copy(fitted.defaults, std::back_inserter(result.defaults));
     current = calibrated(cluster, result.calibration);
   }
+  // Jitter needs no fit: it is computed from logs of single steps.
   if (const auto jitter = rank_spread_of(samples)) {
     result.calibration.constants.push_back(*jitter);
     result.defaults.push_back(losses_of(cluster).rank_spread);
   }
+  // Curves compete with the model as fitted so far, and are added afterwards.
   MeasuredCollectives measured = measured_collectives(kept, predict_samples(current, kept, context));
   result.calibration.collectives = std::move(measured.curves);
   std::ranges::move(measured.refused, std::back_inserter(result.refused));

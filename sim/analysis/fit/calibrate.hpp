@@ -1,4 +1,4 @@
-// From samples to a calibration: constants stage by stage, then each collective as it was measured.
+// The fit of a calibration to samples: constants stage by stage, then each collective as it was measured.
 #pragma once
 
 #include <string>
@@ -10,14 +10,16 @@
 
 namespace foretrain {
 
-/// The order: host, links, memory, calls, matrix products, collectives, their tax on compute, training,
-/// jitter; each with the constants before it in place (docs/models/calibration.md). What the cluster's file
-/// already names as its calibration is not used. Samples that the model cannot predict, and those above what
-/// wires and data sheets allow, are left out with the reason.
+/// Fits a calibration of the cluster. Stages run in this order: host, links, memory, calls, matrix products,
+/// collectives, their tax on compute, training, jitter; each uses the constants of those before it
+/// (docs/models/calibration.md). A calibration that the cluster's file names is not used.
+///
+/// Samples that the model cannot predict, and those above what wires and data sheets allow, are left out with
+/// the reason. `progress` receives the finished share of stages.
 CalibrationFit calibrate(const ClusterSpec& cluster, const std::vector<Sample>& samples,
                          const Progress& progress = nullptr);
 
-/// "collective all_reduce, 8 GPUs on 1 node".
+/// Returns the subject of a sample: "collective all_reduce, 8 GPUs on 1 node".
 std::string describe(const Sample& sample);
 
 }  // namespace foretrain

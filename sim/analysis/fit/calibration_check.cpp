@@ -1,5 +1,5 @@
-// Even sizes and shapes are fitted and odd ones predicted, so that every held-out size lies between two that
-// were seen.
+// Cross-validation of calibrations. Even sizes and shapes are fitted and odd ones predicted, so that nearly
+// every held-out size lies between two that were seen.
 #include "sim/analysis/fit/calibration_check.hpp"
 
 #include <algorithm>
@@ -16,19 +16,22 @@ namespace foretrain {
 
 namespace {
 
+/// Largest median error of a platform that counts as good.
 constexpr double kGood = 0.05;
 
+/// Returns true for a text of digits.
 bool is_digits(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-/// "2x8".
+/// Returns true for a token such as "2x8", nodes times GPUs.
 bool is_job_size(std::string_view token) {
   const std::size_t cross = token.find('x');
   return cross != std::string_view::npos && is_digits(token.substr(0, cross)) &&
          is_digits(token.substr(cross + 1));
 }
 
+/// Returns the series without its tokens for operation and job size.
 std::string run_of(const Sample& sample) {
   std::string run;
   std::string_view series = setting_of(sample, "series");
@@ -42,17 +45,20 @@ std::string run_of(const Sample& sample) {
   return run;
 }
 
+/// The samples to fit and those held out.
 struct Split {
   std::vector<Sample> fitted, held;
 };
 
-/// A matrix product or convolution has its sizes in its settings.
+/// Returns true for samples whose size is in their settings.
 bool is_product(const Sample& s) { return s.kind == SampleKind::gemm || s.kind == SampleKind::conv; }
 bool has_size(const Sample& s) { return s.bytes > 0 || is_product(s); }
 
+/// The identity of a job apart from its size; a product's shape is its size.
 using SizedJob = std::tuple<SampleKind, std::string, int, int, Settings>;
 using Shape = std::pair<std::int64_t, Settings>;
 
+/// Products of one precision are one job, whatever their shape.
 SizedJob sized_job_of(const Sample& s) {
   if (!is_product(s)) return {s.kind, s.what, s.gpus, s.nodes, s.settings};
   return {s.kind, s.what + std::string(setting_of(s, "precision")), s.gpus, s.nodes, {}};
@@ -60,6 +66,7 @@ SizedJob sized_job_of(const Sample& s) {
 
 Shape shape_of_sample(const Sample& s) { return {s.bytes, is_product(s) ? s.settings : Settings{}}; }
 
+/// Holds out every second distinct size of each job.
 Split split_by_sizes(const std::vector<Sample>& samples) {
   std::map<SizedJob, std::set<Shape>> sizes;
   for (const Sample& sample : samples) {
@@ -75,6 +82,7 @@ Split split_by_sizes(const std::vector<Sample>& samples) {
   return split;
 }
 
+/// Holds out all samples above the smallest value of one member.
 Split split_above_least(const std::vector<Sample>& samples, int Sample::*number) {
   int least = 0;
   for (const Sample& sample : samples) least = least == 0 ? sample.*number : std::min(least, sample.*number);
@@ -83,16 +91,18 @@ Split split_above_least(const std::vector<Sample>& samples, int Sample::*number)
   return split;
 }
 
+/// Chooses the split of a hold-out.
 Split split_of(const std::vector<Sample>& samples, HoldOut hold_out) {
   if (hold_out == HoldOut::sizes) return split_by_sizes(samples);
   return split_above_least(samples, hold_out == HoldOut::nodes ? &Sample::nodes : &Sample::gpus);
 }
 
-/// Relative errors, before and after, of what both predict.
+/// Relative errors of samples that both models predict.
 struct Errors {
   std::vector<double> before, after;
 };
 
+/// Returns the errors of held-out samples under both models; second measurements do not count.
 Errors errors_of(const ClusterSpec& before, const ClusterSpec& after, const std::vector<Sample>& held) {
   const SamplePredictions first = predict_samples(before, held), second = predict_samples(after, held);
   const std::vector<bool> measured_twice = second_times(held);
@@ -131,6 +141,7 @@ CalibrationCheck check_calibration(const std::vector<Platform>& platforms, HoldO
     CheckedPlatform& row = check.checked.emplace_back();
     row.name = platforms[i].name;
     const Split split = split_of(platforms[i].samples, hold_out);
+    // A platform with a single size or job has nothing to hold out.
     if (split.held.empty() || split.fitted.empty()) {
       row.why_not = hold_out == HoldOut::sizes   ? "one size"
                     : hold_out == HoldOut::nodes ? "one number of nodes"

@@ -1,5 +1,5 @@
-// What fitting a calibration to samples gives: the calibration itself, how far each sample is from it, and
-// what could not be used.
+// The result of fitting a calibration: the calibration itself, the residuals of all samples, and what could
+// not be used.
 #pragma once
 
 #include <string>
@@ -10,23 +10,30 @@
 
 namespace foretrain {
 
-/// Standard deviations of a 90 % interval, as printed of spreads.
+/// Standard deviations of a 90 % interval, by which spreads are printed.
 inline constexpr double kDeviationsOf90 = 1.645;
 
 /// The result of fitting samples: the calibration, residuals of every sample, and the samples that were left
 /// out with reasons.
 struct CalibrationFit {
-  /// A sample beside what the fitted constants or segments say of it.
+  /// A sample beside the value of the fitted constants or pieces.
   struct Residual {
-    std::string what;    ///< "all_reduce on 8 GPUs", "h2d pinned": samples of one name are drawn together
-    std::string source;  ///< file it was read from
-    int line = 0;        ///< in it; 0: none
-    double bytes = 0;    ///< 0: does not depend on a size
-    double measured = 0, fitted = 0;  ///< in `unit`
+    /// Subject, "all_reduce on 8 GPUs" or "h2d pinned"; samples of one subject are drawn together.
+    std::string what;
+    /// File that it was read from.
+    std::string source;
+    /// Line in that file; 0 if unknown.
+    int line = 0;
+    /// Size; 0 where the value does not depend on one.
+    double bytes = 0;
+    /// Values in `unit`.
+    double measured = 0, fitted = 0;
     SampleUnit unit = SampleUnit::us;
-    int collective = -1;  ///< index into calibration.collectives; -1: a sample of constants
+    /// Index into calibration.collectives; -1 for a sample of constants.
+    int collective = -1;
     friend bool operator==(const Residual&, const Residual&) = default;
   };
+  /// A sample that was left out, with the reason.
   struct Exclusion {
     std::string source;
     int line = 0;
@@ -35,10 +42,12 @@ struct CalibrationFit {
   };
 
   Calibration calibration;
-  std::vector<double> defaults;  ///< what each of calibration.constants replaces, SI; 0: it has no default
+  /// Value in SI units that each of calibration.constants replaces; 0 where it has no default.
+  std::vector<double> defaults;
   std::vector<Residual> residuals;
   std::vector<Exclusion> left_out;
-  std::vector<std::string> refused;  ///< constants that were not fitted, and why
+  /// Constants that were not fitted, with the reason.
+  std::vector<std::string> refused;
 };
 
 }  // namespace foretrain

@@ -1,4 +1,4 @@
-// One row per stage; the tables of constants say the rest.
+// The table of stages. The tables of constants define names, ranges and priors; a stage chooses among them.
 #include "sim/analysis/fit/calibration_stages.hpp"
 
 #include <algorithm>
@@ -17,6 +17,7 @@ namespace {
 
 using Wanted = std::vector<WantedConstant>;
 
+/// Adds the rows of a table that `chosen` accepts, with the holder's present values.
 template <class Holder, class Chosen>
 void add(Wanted& wanted, const std::vector<ConstantOf<Holder>>& table, const Holder& holder,
          const Chosen& chosen) {
@@ -25,19 +26,22 @@ void add(Wanted& wanted, const std::vector<ConstantOf<Holder>>& table, const Hol
   }
 }
 
+/// Adds the rows of a table with these names.
 template <class Holder>
 void add(Wanted& wanted, const std::vector<ConstantOf<Holder>>& table, const Holder& holder,
          std::vector<std::string_view> names) {
   add(wanted, table, holder, [&](const std::string& name) { return std::ranges::count(names, name) > 0; });
 }
 
-/// What a link may reach: its line rate; where that is unknown, so much more than the catalog says.
+/// Limit of a link's bandwidth where its line rate is unknown, relative to the catalog's value.
 constexpr double kAboveCatalog = 1.3;
+/// Returns the largest bandwidth that a link may reach.
 double most_of(const LinkType& link) {
   return link.line_rate.per_second > 0 ? link.line_rate.per_second
                                        : kAboveCatalog * link.bandwidth.per_second;
 }
 
+/// Adds constants of every type of link; a wire limits its bandwidth and its share in collectives.
 void add_links(Wanted& wanted, const ClusterSpec& cluster, const std::vector<std::string_view>& names) {
   for (const LinkType& link : link_types_of(cluster)) {
     Wanted own;
@@ -52,12 +56,14 @@ void add_links(Wanted& wanted, const ClusterSpec& cluster, const std::vector<std
   }
 }
 
+/// Speed and memory bandwidth of the host, from its own benchmarks.
 Wanted host_constants_of(const ClusterSpec& cluster) {
   Wanted wanted;
   add(wanted, host_constants(), cluster.node.host, {"host.slowdown", "host.memory_bandwidth"});
   return wanted;
 }
 
+/// Copies between host and GPU and messages determine links.
 Wanted copies_of(const ClusterSpec& cluster) {
   Wanted wanted;
   add_links(wanted, cluster, {"bandwidth", "latency"});
@@ -65,6 +71,7 @@ Wanted copies_of(const ClusterSpec& cluster) {
   return wanted;
 }
 
+/// Kernels that only move bytes determine the memory's efficiency and the shortest kernel.
 Wanted memory_of(const ClusterSpec& cluster) {
   Wanted wanted;
   add(wanted, gpu_constants(), cluster.node.gpu, {"gpu.memory_efficiency"});
@@ -72,16 +79,18 @@ Wanted memory_of(const ClusterSpec& cluster) {
   return wanted;
 }
 
-/// Starts from what an earlier stage found, since a launch is measured on the host that stage fitted.
+/// Starts from the values of an earlier stage, because a launch is measured on the host that stage fitted.
 Wanted calls_of(const ClusterSpec& cluster) {
   Wanted wanted;
   HostCalibration calls;
   apply(cluster.calibration, host_call_constants(), calls);
+  // The factor on all calls cannot be told from the single calls, so it is left to the stage of trainings.
   add(wanted, host_call_constants(), calls, [](const std::string& name) { return name != kHostTimeScale; });
   add(wanted, kernel_constants(), kernel_calibration_of(cluster), {"kernel.launch_gap"});
   return wanted;
 }
 
+/// Shapes of products and convolutions determine tiles, prologue and roofline.
 Wanted products_of(const ClusterSpec& cluster) {
   Wanted wanted;
   add(wanted, kernel_constants(), kernel_calibration_of(cluster), [](const std::string& name) {
@@ -91,15 +100,17 @@ Wanted products_of(const ClusterSpec& cluster) {
   return wanted;
 }
 
-/// A kernel shorter than its launch does not show in a loop of calls: the fit begins where it would.
+/// Raises the start to a kernel that is longer than its launch: a shorter one has no effect in a loop of
+/// calls, and the fit would see no slope.
 void begin_behind_launches(WantedConstant& kernel, const CollectiveCosts& costs) {
   kernel.start = std::max(kernel.start, 1.05 * to_seconds(costs.launch));
 }
 
+/// Costs of NCCL and the links' share in collectives.
 Wanted collectives_of(const ClusterSpec& cluster) {
   Wanted wanted;
   const CollectiveCosts costs = costs_of(cluster);
-  // Simple's share of a link is the link's collective_efficiency.
+  // The Simple protocol's share of a link is the link's own collective_efficiency.
   add(wanted, collective_constants(), costs,
       [](const std::string& name) { return !name.ends_with("efficiency.simple"); });
   add_links(wanted, cluster, {"collective_efficiency", "collective_latency", "rendezvous_latency"});
@@ -111,14 +122,15 @@ Wanted collectives_of(const ClusterSpec& cluster) {
   return wanted;
 }
 
+/// The share of a GPU that collectives take from kernels.
 Wanted tax_of(const ClusterSpec& cluster) {
   Wanted wanted;
   add(wanted, loss_constants(), losses_of(cluster), {"loss.collective_share"});
   return wanted;
 }
 
-/// One factor on all kernels and one on all calls of the host: what single operators leave open about whole
-/// networks. Steps that wait for the GPU tell the one, those that wait for the host the other.
+/// A factor on all kernels and one on all host calls: what single operators leave open about whole networks.
+/// Steps that wait for the GPU determine the first, those that wait for the host the second.
 Wanted training_of(const ClusterSpec& cluster) {
   Wanted wanted;
   add(wanted, kernel_constants(), kernel_calibration_of(cluster), {"kernel.time_scale"});
@@ -126,11 +138,12 @@ Wanted training_of(const ClusterSpec& cluster) {
   return wanted;
 }
 
+/// Returns true for samples with traffic in one direction.
 bool is_one_way(const Sample& sample) { return number_of(sample, "both_ways", 0) == 0; }
 
 }  // namespace
 
-/// In the order in which one needs the other: collectives run over links, trainings on everything.
+/// The order follows the dependencies: collectives run over links, trainings on everything.
 const std::vector<CalibrationStage>& calibration_stages() {
   static const std::vector<CalibrationStage> stages{
       {"host", [](const Sample& s) { return s.kind == SampleKind::cpu; }, host_constants_of},

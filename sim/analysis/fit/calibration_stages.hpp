@@ -1,4 +1,4 @@
-// Which samples decide which constants, stage by stage.
+// The stages of a calibration: which samples determine which constants.
 #pragma once
 
 #include <functional>
@@ -13,26 +13,31 @@
 
 namespace foretrain {
 
-// Fits constants of the model to samples: the model itself predicts them, least squares moves the constants.
+// Fits of the model's constants to samples: the model itself predicts them, and least squares moves the
+// constants.
 
-/// A constant to be fitted, from its value in the model as it stands. Its range may be narrower than the
+/// A constant to be fitted, starting from its value in the present model. Its range may be narrower than the
 /// table's on one cluster.
 struct WantedConstant {
   ConstantRange range;
   double start = 0;
 };
 
-/// Constants that one stage of the fit determined, and those that ran into a physical limit.
+/// The constants that one stage determined, and those that ran into a physical limit.
 struct ConstantFit {
-  std::vector<CalibratedConstant> constants;  ///< those that the samples say something about
-  std::vector<double> defaults;               ///< that each of them replaces
-  std::vector<std::string> refused;           ///< at the limit of what physics allows
+  /// Constants that the samples give information about.
+  std::vector<CalibratedConstant> constants;
+  /// Default that each of them replaces.
+  std::vector<double> defaults;
+  /// Constants at the limit of what physics allows.
+  std::vector<std::string> refused;
 };
 
-/// `cluster` carries what was fitted before; samples must all be predictable on it, with a positive value.
+/// Fits the wanted constants. `cluster` carries the constants of earlier stages; all samples must be
+/// predictable on it, with a positive value. Each trial predicts all samples.
 ConstantFit fit_constants(const ClusterSpec& cluster, const std::vector<Sample>& samples,
                           std::vector<WantedConstant> wanted, SampleContext& context);
-/// The same with nothing known before.
+/// Does the same with an empty context.
 ConstantFit fit_constants(const ClusterSpec& cluster, const std::vector<Sample>& samples,
                           std::vector<WantedConstant> wanted);
 
@@ -40,15 +45,17 @@ ConstantFit fit_constants(const ClusterSpec& cluster, const std::vector<Sample>&
 /// each uses the values of those before it.
 struct CalibrationStage {
   std::string_view name;
+  /// Returns true for samples that belong to this stage.
   bool (*takes)(const Sample& sample);
-  /// From the values that the cluster has so far.
+  /// Returns the constants of this stage, starting from the cluster's present values.
   std::vector<WantedConstant> (*constants)(const ClusterSpec& cluster);
 };
 
-/// In the order in which they are fitted; a sample belongs to at most one.
+/// Returns the stages in the order in which they are fitted; a sample belongs to at most one.
 const std::vector<CalibrationStage>& calibration_stages();
 
-/// Why physics rules a sample out: above the wire, above the data sheet; empty when it does not.
+/// Returns the reason why physics rules a sample out: above the wire's rate or the data sheet; empty when it
+/// does not.
 std::string why_impossible(const ClusterSpec& cluster, const Sample& sample);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// Collective samples of one job share a communicator.
+// Predictions of collective samples; all samples of one job share a communicator, which is the expensive
+// part.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -17,15 +18,16 @@ namespace foretrain {
 
 namespace {
 
+/// A job by GPUs, nodes and settings.
 using JobKey = std::tuple<int, int, std::vector<std::string>>;
 
-/// The settings that say how the job ran; a log has others, such as the reduction.
+/// Returns the settings that determine how the job ran; a log has others, such as the reduction.
 std::vector<std::string> job_settings(const Sample& sample) {
   std::vector<std::string> texts;
   for (const auto& [key, value] : sample.settings) {
     if (key.starts_with("nccl.") || key.starts_with("nccl_tests.") || key == "launch.processes_per_node")
       texts.push_back(key + "=" + value);
-    // A tax is measured with all of its channels, no more and no less.
+    // A tax is measured with exactly its own number of channels.
     if (sample.kind == SampleKind::tax && key == "channels")
       for (const char* bound : {"nccl.min_channels", "nccl.max_channels"})
         texts.push_back(fmt::format("{}={}", bound, value));
@@ -33,13 +35,14 @@ std::vector<std::string> job_settings(const Sample& sample) {
   return texts;
 }
 
+/// Returns the operation of that name; nothing if NCCL has none.
 std::optional<CollectiveOp> op_named(std::string_view name) {
   const auto found =
       std::ranges::find_if(kCollectiveOps, [&](CollectiveOp op) { return name_of(op) == name; });
   return found == kCollectiveOps.end() ? std::nullopt : std::optional(*found);
 }
 
-/// Graphs of one cluster that jobs share: by nodes, and whether NICs reach the GPUs' memory.
+/// Graphs of one cluster that jobs share, by nodes and by whether NICs reach the GPUs' memory.
 class SharedGraphs {
  public:
   explicit SharedGraphs(const ClusterSpec& spec) : spec_(spec) {}
@@ -58,6 +61,8 @@ class SharedGraphs {
   std::map<std::pair<int, bool>, std::unique_ptr<Cluster>> graphs_;
 };
 
+/// Makes the communicator of a job. A log that does not state its processes ran as nccl-tests is usually
+/// started.
 Communicator communicator_of(const ClusterSpec& spec, const JobKey& key, SharedGraphs& graphs,
                              nccl::NodeGraphCache& searched) {
   const auto& [gpus, nodes, settings] = key;
@@ -69,9 +74,11 @@ Communicator communicator_of(const ClusterSpec& spec, const JobKey& key, SharedG
           searched};
 }
 
-/// More jobs than this are not told apart: each costs a communicator in every prediction.
+/// Most jobs that are compared; each costs a communicator in every prediction.
 constexpr std::size_t kMostJobs = 1000;
 
+/// Groups samples of one kind by job and predicts each group; a mistake in a job is the reason of all its
+/// samples.
 template <class Predict>
 void by_job(SampleRun& run, SampleKind kind, const Predict& predict) {
   std::map<JobKey, std::vector<std::size_t>> jobs;
@@ -98,6 +105,7 @@ void by_job(SampleRun& run, SampleKind kind, const Predict& predict) {
 
 }  // namespace
 
+/// A sample's time is that of a call in a loop, as nccl-tests measures it.
 void predict_collective_samples(SampleRun& run) {
   by_job(run, SampleKind::collective, [](const Communicator& job, const Sample& sample) -> SampleAnswer {
     const std::optional<CollectiveOp> op = op_named(sample.what);
@@ -109,6 +117,7 @@ void predict_collective_samples(SampleRun& run) {
   });
 }
 
+/// A tax is the slowdown of compute while a collective runs: 1 / (1 - share taken) - 1.
 void predict_tax_samples(SampleRun& run) {
   const CalibratedConstant* scale = run.cluster.calibration.find("loss.collective_share");
   by_job(run, SampleKind::tax, [scale](const Communicator& job, const Sample& sample) -> SampleAnswer {

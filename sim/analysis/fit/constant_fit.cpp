@@ -1,6 +1,6 @@
-// A constant that ends at its limit is refused and keeps its default, and so does one that the samples say
-// less about than the prior; the others are then fitted again, beside the default that they will stand
-// beside.
+// Robust least squares on the model itself. A constant that ends at its limit is refused and keeps its
+// default, and so does one that the samples say less about than the prior does. The others are then fitted
+// again beside that default, until all remaining constants are determined by the samples.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -16,9 +16,10 @@ namespace foretrain {
 
 namespace {
 
-/// A prediction that a trial makes impossible counts as far off, not as a fault.
+/// Prediction that a trial makes impossible; it counts as far off, not as a fault.
 constexpr double kImpossible = 1e300;
 
+/// Returns the calibration with trial values in place of its own.
 Calibration with_values(Calibration calibration, const std::vector<WantedConstant>& wanted,
                         const std::vector<double>& values) {
   for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -31,6 +32,7 @@ Calibration with_values(Calibration calibration, const std::vector<WantedConstan
   return calibration;
 }
 
+/// Builds the problem: each evaluation applies the trial values and predicts all samples.
 fit::Problem problem_of(const ClusterSpec& cluster, const std::vector<Sample>& samples,
                         const std::vector<WantedConstant>& wanted, SampleContext& context) {
   fit::Problem problem;
@@ -51,8 +53,8 @@ fit::Problem problem_of(const ClusterSpec& cluster, const std::vector<Sample>& s
   return problem;
 }
 
-/// Constants that no sample depends on cost an evaluation in every step of the fit; far to both sides shows
-/// them at once.
+/// Erases constants that no sample depends on, because each costs an evaluation in every step of the fit. A
+/// large move to both sides shows them at once.
 void drop_inert(const ClusterSpec& cluster, const std::vector<Sample>& samples,
                 std::vector<WantedConstant>& wanted, SampleContext& context) {
   constexpr double kFar = 1.5;
@@ -72,6 +74,7 @@ void drop_inert(const ClusterSpec& cluster, const std::vector<Sample>& samples,
   wanted = std::move(live);
 }
 
+/// Returns the sentence on a constant at its limit.
 std::string refusal_of(const WantedConstant& constant, double value) {
   const ConstantRange& range = constant.range;
   const bool low = value < std::sqrt(range.least * range.most);
@@ -82,8 +85,8 @@ std::string refusal_of(const WantedConstant& constant, double value) {
                      low ? "least" : "most", range.meaning);
 }
 
-/// Takes out the constant that the samples say least about, measured by what was known before, if that is
-/// less than the prior. One at a time: of two that only their product shows, the other is then known.
+/// Erases the constant that the samples say least about relative to its prior, if that is less than the
+/// prior. One at a time: of two constants that only their product shows, the other is then determined.
 void drop_least_known(std::vector<WantedConstant>& wanted, const fit::Fit& fitted) {
   std::size_t least = wanted.size();
   const auto width = [&](std::size_t i) { return fitted.parameters[i].spread / wanted[i].range.prior; };
@@ -93,11 +96,12 @@ void drop_least_known(std::vector<WantedConstant>& wanted, const fit::Fit& fitte
   if (least < wanted.size()) wanted.erase(wanted.begin() + static_cast<std::ptrdiff_t>(least));
 }
 
+/// The smallest and the largest size of some samples, in bytes.
 struct SizeRange {
   double least = 0, most = 0;
 };
 
-/// Of the samples with those indices.
+/// Returns the range of the samples with these indices; zero where none has a size.
 SizeRange sizes_of(const std::vector<Sample>& samples, const std::vector<std::size_t>& which) {
   SizeRange range{std::numeric_limits<double>::infinity(), 0};
   for (const std::size_t i : which) {
@@ -108,6 +112,7 @@ SizeRange sizes_of(const std::vector<Sample>& samples, const std::vector<std::si
   return range.most > 0 ? range : SizeRange{};
 }
 
+/// Returns the root mean square of the residuals with these indices; 0 for none.
 double root_mean_square(const std::vector<double>& residuals, const std::vector<std::size_t>& which) {
   double sum = 0;
   for (const std::size_t i : which) sum += residuals[i] * residuals[i];
@@ -116,6 +121,7 @@ double root_mean_square(const std::vector<double>& residuals, const std::vector<
 
 }  // namespace
 
+/// Starts with an empty cache of scenarios and node graphs.
 ConstantFit fit_constants(const ClusterSpec& cluster, const std::vector<Sample>& samples,
                           std::vector<WantedConstant> wanted) {
   SampleContext context;
@@ -125,9 +131,11 @@ ConstantFit fit_constants(const ClusterSpec& cluster, const std::vector<Sample>&
 ConstantFit fit_constants(const ClusterSpec& cluster, const std::vector<Sample>& samples,
                           std::vector<WantedConstant> wanted, SampleContext& context) {
   ConstantFit result;
+  // The fit works on logarithms, so it needs positive values and a range.
   std::erase_if(wanted,
                 [](const WantedConstant& c) { return !(c.start > 0) || !(c.range.least < c.range.most); });
   if (!samples.empty()) drop_inert(cluster, samples, wanted, context);
+  // A round fits all wanted constants; the loop ends when a round refuses or drops none.
   while (!wanted.empty() && !samples.empty()) {
     const fit::Fit fitted = fit::fit(problem_of(cluster, samples, wanted, context));
     std::vector<WantedConstant> rest;
@@ -137,6 +145,7 @@ ConstantFit fit_constants(const ClusterSpec& cluster, const std::vector<Sample>&
       else if (fitted.parameters[i].samples > 0)
         rest.push_back(wanted[i]);
     }
+    // Refusals come first; only when there are none may a barely known constant be dropped.
     if (rest.size() == wanted.size()) drop_least_known(rest, fitted);
     if (rest.size() < wanted.size()) {
       wanted = std::move(rest);

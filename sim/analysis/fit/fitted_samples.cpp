@@ -1,5 +1,5 @@
-// Samples of a group that is too large are drawn by lot, so that no period in a file's lines meets that of
-// the choice.
+// Samples of a group that is too large are chosen at random, so that no period in a file's lines coincides
+// with that of the choice.
 #include "sim/analysis/fit/fitted_samples.hpp"
 
 #include <algorithm>
@@ -15,10 +15,12 @@ namespace {
 
 using Chosen = std::vector<const Sample*>;
 
+/// Returns true for samples whose job has settings of its own.
 bool is_of_a_job(const Sample& sample) {
   return sample.kind == SampleKind::collective || sample.kind == SampleKind::training;
 }
 
+/// Orders samples by their job, so that equal jobs are one.
 struct ByJob {
   bool operator()(const Sample* a, const Sample* b) const {
     const auto job = [](const Sample& s) { return std::tie(s.kind, s.gpus, s.nodes, s.settings); };
@@ -26,6 +28,7 @@ struct ByJob {
   }
 };
 
+/// Keeps evenly spaced jobs in that order, the smallest and the largest included.
 void thin_out_jobs(Chosen& samples) {
   std::set<const Sample*, ByJob> jobs;
   for (const Sample* sample : samples) {
@@ -39,7 +42,7 @@ void thin_out_jobs(Chosen& samples) {
   std::erase_if(samples, [&](const Sample* s) { return is_of_a_job(*s) && wanted.count(s) == 0; });
 }
 
-/// Places of the samples that say something about the same constants.
+/// Returns the indices of samples by the constants that they give information about.
 std::vector<std::vector<std::size_t>> groups_of(const Chosen& samples) {
   using Key = std::tuple<SampleKind, std::string_view, int, int, std::string_view>;
   std::map<Key, std::vector<std::size_t>> groups;
@@ -52,7 +55,8 @@ std::vector<std::vector<std::size_t>> groups_of(const Chosen& samples) {
   return out;
 }
 
-/// The largest number of each group so that all together are not more than may be.
+/// Returns the largest number for each group with which all together stay within the limit. Groups below
+/// their share leave the rest to larger ones.
 std::size_t quota_of(std::vector<std::vector<std::size_t>>& groups) {
   std::ranges::sort(groups, {}, [](const auto& group) { return group.size(); });
   std::size_t left = kMostFittedSamples;
@@ -64,6 +68,7 @@ std::size_t quota_of(std::vector<std::vector<std::size_t>>& groups) {
   return kMostFittedSamples;
 }
 
+/// Keeps at most the quota of each group; ties are broken by a fixed random number for each sample.
 void thin_out(Chosen& samples) {
   if (samples.size() <= kMostFittedSamples) return;
   std::vector<std::vector<std::size_t>> groups = groups_of(samples);
@@ -83,6 +88,7 @@ void thin_out(Chosen& samples) {
 
 }  // namespace
 
+/// Samples are the same measurement if they differ only in in_place.
 std::vector<bool> second_times(const std::vector<Sample>& samples) {
   const auto is_in_place = [](const Sample& sample) { return setting_of(sample, "in_place") == "1"; };
   const auto job_of = [](const Sample& sample) {
@@ -107,6 +113,7 @@ std::vector<Sample> samples_to_fit(const std::vector<Sample>& samples, bool (*ta
   for (const Sample& sample : samples) {
     if (takes(sample)) chosen.push_back(&sample);
   }
+  // Jobs are thinned out first, so that the quota of samples is shared among the jobs that stay.
   thin_out_jobs(chosen);
   thin_out(chosen);
   std::vector<Sample> fitted;

@@ -1,4 +1,4 @@
-// Of very many samples those that constants are fitted to.
+// The choice of samples that constants are fitted to, out of very many.
 #pragma once
 
 #include <vector>
@@ -7,17 +7,19 @@
 
 namespace foretrain {
 
-/// Beyond these numbers a fit only takes longer: a few dozen constants are decided by far fewer samples.
+/// Most samples and jobs of a fit. More would only take longer, because a few dozen constants are determined
+/// by far fewer samples.
 inline constexpr std::size_t kMostFittedSamples = 2000, kMostFittedJobs = 64;
 
-/// Which samples are second measurements: collectives in place (in_place=1) of which the same one out of
-/// place is there as well. Those of foretrain-bench's all-reduce are in place alone, as trainings run it:
-/// they count.
+/// Returns, by sample, true for second measurements: collectives in place (in_place=1) of which the same
+/// collective out of place is there as well. foretrain-bench measures its all-reduce in place only, as
+/// trainings run it; those count.
 std::vector<bool> second_times(const std::vector<Sample>& samples);
 
-/// All that `takes` wants, in their order, up to those numbers. Of more jobs (GPUs, nodes and settings of a
-/// collective or a training), evenly many of the small and the large ones. Of more samples, equally many of
-/// each operation, job and precision, as far as it has so many; drawn by lot, always the same ones.
+/// Returns the samples that `takes` accepts, in their order, up to those limits. Of too many jobs (GPUs,
+/// nodes and settings of a collective or a training) it keeps small and large ones evenly. Of too many
+/// samples it keeps equally many of each operation, job and precision, as far as there are so many; the
+/// random choice is always the same.
 std::vector<Sample> samples_to_fit(const std::vector<Sample>& samples, bool (*takes)(const Sample&));
 
 }  // namespace foretrain

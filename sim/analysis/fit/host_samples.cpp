@@ -1,4 +1,4 @@
-// Calls of CUDA on this host, and what the host itself does.
+// Predictions of samples about CUDA calls and about the host itself.
 #include <algorithm>
 
 #include "sim/analysis/fit/sample_prediction.hpp"
@@ -9,11 +9,12 @@ namespace foretrain {
 namespace {
 
 /// A pass of the benchmark's Python loop (CPython 3.11.2 of Debian) and a small torch operator (torch 1.13)
-/// on the reference CPU, us.
+/// on the reference CPU, in us.
 constexpr double kPythonLoop = 0.0143, kTorchDispatch = 0.889;
-/// Below it copies stay in a core's caches.
+/// Size from which a copy leaves a core's caches.
 constexpr std::int64_t kMemoryBound = 16 << 20;
 
+/// Returns the prediction of a sample about the CPU; single-threaded only, because host times are.
 std::optional<double> cpu_sample(const Host& host, const Sample& sample) {
   if (number_of(sample, "threads", 1) != 1) return std::nullopt;
   if (sample.what == "memcpy" && sample.bytes >= kMemoryBound && sample.unit == SampleUnit::gigabytes_per_s &&
@@ -34,6 +35,7 @@ struct HostCalls {
   KernelCalibration kernels;
 };
 
+/// Returns the time of a call by the name that foretrain-bench gives it; nothing for other names.
 std::optional<Time> call_time(const HostCalls& known, const Sample& sample) {
   const HostCalibration& calls = known.calls;
   const auto here = [&](Time reference) { return on_host(reference, known.host, calls); };
@@ -48,6 +50,7 @@ std::optional<Time> call_time(const HostCalls& known, const Sample& sample) {
   return std::nullopt;
 }
 
+/// A copy without peer access measures the driver, which no constant describes.
 SampleAnswer answer_of(const HostCalls& known, const Sample& sample) {
   if (setting_of(sample, "peer") == "0")
     return SampleAnswer::nothing("peer access was off: the driver copies through host memory");
@@ -68,6 +71,7 @@ bool is_of_host(const Sample& sample) {
 
 }  // namespace
 
+/// The constants are read once for all samples.
 void predict_host_samples(SampleRun& run) {
   if (std::ranges::none_of(run.samples, is_of_host)) return;
   HostCalls known{run.cluster.node.host, {}, kernel_calibration_of(run.cluster)};

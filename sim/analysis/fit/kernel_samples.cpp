@@ -1,4 +1,5 @@
-// A benchmarked product or convolution is the operator that a network with such a layer would run.
+// A benchmarked product or convolution is predicted as the operator that a network with such a layer would
+// run.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,6 +12,7 @@ namespace foretrain {
 
 namespace {
 
+/// A precision by the name that benchmarks give it.
 struct NamedPrecision {
   std::string_view name;
   Precision precision;
@@ -20,12 +22,14 @@ constexpr std::array kPrecisions{
     NamedPrecision{"fp16", Precision::amp_fp16}, NamedPrecision{"bf16", Precision::bf16},
     NamedPrecision{"fp8", Precision::fp8}};
 
+/// Returns the precision that trainings use under that name; nothing for others.
 std::optional<Precision> precision_of(const Sample& sample) {
   const std::string_view name = setting_of(sample, "precision");
   const auto found = std::ranges::find(kPrecisions, name, &NamedPrecision::name);
   return found == kPrecisions.end() ? std::nullopt : std::optional(found->precision);
 }
 
+/// Returns an operator that consists of one product.
 Operator with_product(OperatorClass cls, HostCall call, const Product& product) {
   Operator op;
   op.cls = cls, op.call = call;
@@ -34,7 +38,7 @@ Operator with_product(OperatorClass cls, HostCall call, const Product& product) 
   return op.with(product);
 }
 
-/// C[m,n] = A[m,k] B[k,n], `count` of them.
+/// Returns the operator of C[m,n] = A[m,k] B[k,n], `count` times; nothing for an incomplete shape.
 std::optional<Operator> gemm_of(const Sample& sample) {
   const auto number = [&](std::string_view key) {
     return static_cast<double>(number_of(sample, key, key == "count" ? 1 : 0));
@@ -47,8 +51,8 @@ std::optional<Operator> gemm_of(const Sample& sample) {
   return with_product(OperatorClass::gemm, HostCall::linear, product);
 }
 
-/// As docs/models/operators.md has it: forward, gradient of the input, gradient of the weights. Padding keeps
-/// the size.
+/// Returns the operator of a convolution as docs/models/operators.md defines it: forward, gradient of the
+/// input, gradient of the weights. Padding keeps the size.
 std::optional<Operator> convolution_of(const Sample& sample) {
   const auto number = [&](std::string_view key, std::int64_t least) {
     return static_cast<double>(number_of(sample, key, least));
@@ -60,6 +64,8 @@ std::optional<Operator> convolution_of(const Sample& sample) {
   const double side = std::floor((size + 2 * std::floor(kernel / 2) - kernel) / stride) + 1;
   const double in_places = size * size, out_places = side * side, from = channels / groups,
                to = filters / groups;
+  // A convolution is a product over its window: output places, filters, and window elements take the roles of
+  // m, n and k.
   Product product;
   product.count = groups;
   if (sample.what == "data")
@@ -77,7 +83,7 @@ std::optional<Operator> convolution_of(const Sample& sample) {
                       product);
 }
 
-/// What kernels take on one cluster.
+/// Times of kernels on one cluster.
 class KernelSampleTimes {
  public:
   explicit KernelSampleTimes(const ClusterSpec& cluster)
@@ -97,6 +103,8 @@ class KernelSampleTimes {
   SampleAnswer product(const Sample& sample) const {
     const std::optional<Precision> precision = precision_of(sample);
     if (!precision) return SampleAnswer::nothing("trainings do not run in this precision");
+    // Trainings in fp32 run convolutions in TF32 on these GPUs, so the sample has no counterpart in the
+    // model.
     if (sample.kind == SampleKind::conv && *precision == Precision::fp32 && gpu_.tf32 > gpu_.fp32)
       return SampleAnswer::nothing("fp32 trainings convolve in TF32 on this GPU");
     const std::optional<Operator> op =
@@ -104,7 +112,8 @@ class KernelSampleTimes {
     const std::int64_t batch = number_of(sample, "batch", 1);
     if (!op || batch < 1) return SampleAnswer::nothing("the shape is incomplete");
     KernelContext context{gpu_, kernels_, *precision};
-    context.half_weights = true;  // the operands lie there in that precision: nothing is cast
+    // The operands are stored in that precision already, so nothing is cast.
+    context.half_weights = true;
     if (setting_of(sample, "layout") != "nchw") context.framework.layout = ImageLayout::channels_last;
     return {to_seconds(kernel_time(*op, context, batch)) * 1e6};
   }

@@ -1,4 +1,4 @@
-// Copies follow the cluster's routes; several at once share links.
+// Predictions of copies and network samples. Copies follow the cluster's routes; several at once share links.
 #include <algorithm>
 #include <map>
 
@@ -12,6 +12,7 @@ namespace foretrain {
 
 namespace {
 
+/// Predicts copies on the first node of a cluster.
 class CopyTimes {
  public:
   explicit CopyTimes(const Cluster& cluster) : cluster_(cluster) {}
@@ -35,7 +36,7 @@ class CopyTimes {
   bool is_gpu(std::int64_t index) const { return index >= 0 && index < cluster_.spec().node.gpus; }
   VertexId gpu(std::int64_t index) const { return cluster_.gpu(0, static_cast<int>(index)); }
 
-  /// None: `why` says why not.
+  /// Returns the routes of all copies of a sample; empty with the reason in `why`.
   std::vector<Route> routes_of(const Sample& sample, std::string& why) const {
     const std::int64_t together = number_of(sample, "together", 1);
     std::vector<Route> routes;
@@ -48,6 +49,7 @@ class CopyTimes {
       if (!is_gpu(from) || !is_gpu(to) || from == to || together != 1)
         return fail("the cluster's node has no such pair of GPUs");
       Route route = cluster_.route(gpu(from), gpu(to));
+      // The driver stages the copy without peer access, which only a staged route describes.
       if (setting_of(sample, "peer") == "0" && !route.staged) return fail("peer access was off");
       routes.push_back(std::move(route));
       return routes;
@@ -59,6 +61,7 @@ class CopyTimes {
     for (std::int64_t i = 0; i < together; ++i) {
       const std::int64_t index = together > 1 ? i : own;
       if (!is_gpu(index)) return fail("the cluster's node has no such GPU");
+      // A copy starts in the memory next to the GPU's own socket.
       const VertexId host = cluster_.cpu_of_gpu(0, static_cast<int>(index));
       routes.push_back(sample.what == "h2d" ? cluster_.route(host, gpu(index))
                                             : cluster_.route(gpu(index), host));
@@ -66,7 +69,7 @@ class CopyTimes {
     return routes;
   }
 
-  /// All together: the rate of each is its share of the fullest link on its way.
+  /// Returns the rate of all copies together: each has its share of the fullest link on its route.
   double bytes_per_s(const std::vector<Route>& routes) const {
     std::map<LinkId, int> load;
     for (const Route& route : routes) {
@@ -82,6 +85,7 @@ class CopyTimes {
     return sum;
   }
 
+  /// Returns the time or the rate of copies between devices.
   SampleAnswer of_routes(const Sample& sample, const std::vector<Route>& routes) const {
     const double ways = number_of(sample, "both_ways", 0) == 1 ? 2 : 1;
     const double share = sample.what == "p2p" ? peer_copy_share(cluster_, routes.front()) : 1;
@@ -92,7 +96,8 @@ class CopyTimes {
     return {(bytes > 0 ? bytes / (latency + bytes / rate) : rate) * ways / 1e9};
   }
 
-  /// In GBps what is read and written, as bandwidthTest counts; in us a kernel that moves it.
+  /// Returns a copy inside a GPU: in GBps the bytes read and written, as bandwidthTest counts them; in us the
+  /// kernel that moves them.
   SampleAnswer on_device(const Sample& sample) const {
     const Gpu& own = cluster_.spec().node.gpu;
     if (sample.unit == SampleUnit::us && sample.bytes > 0)
@@ -101,11 +106,13 @@ class CopyTimes {
           1e6};
     if (sample.unit != SampleUnit::gigabytes_per_s)
       return nothing("a copy inside a GPU is in GBps, or in us with its bytes");
+    // Copies below eight times the cache do not show the memory's bandwidth.
     if (sample.bytes > 0 && sample.bytes < 8 * own.l2_cache.count)
       return nothing("small copies stay in the cache");
     return {own.memory_bandwidth.per_second * own.memory_efficiency / 1e9};
   }
 
+  /// Predicts messages between two nodes behind one switch.
   SampleAnswer network(const Sample& sample) const {
     const FabricSpec& fabric = cluster_.spec().fabric;
     if (fabric.link.bandwidth.per_second <= 0) return nothing("the cluster has no network");
@@ -116,6 +123,7 @@ class CopyTimes {
       return {(latency + static_cast<double>(sample.bytes) / fabric.link.bandwidth.per_second) * 1e6};
     }
     if (sample.unit != SampleUnit::gigabytes_per_s) return nothing("a bandwidth is in GBps");
+    // Smallest message whose rate is the link's, not the library's.
     constexpr std::int64_t kBandwidthBound = 1 << 20;
     if (sample.bytes > 0 && sample.bytes < kBandwidthBound)
       return nothing("the rate of small messages is the library's");
@@ -131,6 +139,7 @@ bool is_about_links(const Sample& sample) {
 
 }  // namespace
 
+/// A graph of one node is enough, because network samples need only the fabric's links.
 void predict_link_samples(SampleRun& run) {
   if (std::ranges::none_of(run.samples, is_about_links)) return;
   const Cluster cluster = Cluster::build(run.cluster, 1);

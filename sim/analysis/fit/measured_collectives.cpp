@@ -1,4 +1,5 @@
-// The model and the measured pieces compete on sizes that neither has seen.
+// The model and the measured pieces compete on sizes that neither has seen; the better one predicts the
+// cluster's collectives.
 #include "sim/analysis/fit/measured_collectives.hpp"
 
 #include <algorithm>
@@ -17,18 +18,18 @@ namespace foretrain {
 
 namespace {
 
-/// Fewer sizes than this make no curve.
+/// Fewest sizes of a curve.
 constexpr std::size_t kFewestSizes = 3;
-/// Nor can fewer be cut into those that are seen and those that are kept back.
+/// Fewest sizes that can be divided into seen and held-out ones.
 constexpr std::size_t kFewestToCut = 5;
 
-/// The pieces that are kept see twice as many sizes as those in the contest: between sizes half as far apart
-/// they are off by about half.
+/// Factor on the pieces' error in the comparison. The pieces that are kept see twice as many sizes as those
+/// compared, and between sizes half as far apart they are off by about half.
 constexpr double kHandicap = 0.5;
-/// As much as two runs of one job differ: nobody is better than that.
+/// Error below which the model is not better: two runs of one job differ by as much.
 constexpr double kGoodEnough = 0.02;
 
-/// The points of one curve, each with what the model says, in seconds; 0: nothing.
+/// The points of one curve in seconds, each with the model's value; 0 where there is none.
 struct Curve {
   std::vector<fit::SizePoint> points;
   std::vector<double> modelled;
@@ -47,11 +48,12 @@ std::map<CollectiveKey, Curve> curves_of(const std::vector<Sample>& samples,
   return curves;
 }
 
+/// Mean errors |log(predicted / measured)| of both on the held-out sizes.
 struct Contest {
-  double pieces = 0, model = 0;  ///< means of |log(predicted / measured)|
+  double pieces = 0, model = 0;
 };
 
-/// On every second size between the smallest and the largest; no such size: none is worse.
+/// Compares on every second size between the smallest and the largest. Without such a size neither is worse.
 Contest contest_of(const Curve& curve) {
   std::set<double> sizes;
   for (const fit::SizePoint& p : curve.points) sizes.insert(p.bytes);
@@ -76,6 +78,7 @@ Contest contest_of(const Curve& curve) {
   return out;
 }
 
+/// Fits the pieces to all sizes of the curve.
 CalibratedCollective calibrated_collective(const CollectiveKey& key, std::vector<fit::SizePoint> points) {
   CalibratedCollective measured;
   std::tie(measured.op, measured.gpus, measured.nodes, measured.processes_per_node, measured.algorithm,
@@ -105,6 +108,7 @@ MeasuredCollectives measured_collectives(const std::vector<Sample>& samples,
   for (auto& [key, curve] : curves_of(samples, modelled)) {
     if (curve.points.size() < kFewestSizes) continue;
     const Contest contest = curve.points.size() < kFewestToCut ? Contest{} : contest_of(curve);
+    // The model wins only if it is better by more than the advantage of the pieces and the noise of runs.
     if (contest.model > 0 && kHandicap * contest.pieces > std::max(contest.model, kGoodEnough)) {
       out.refused.push_back(
           fmt::format("{} on {}: its sizes are too far apart to be kept as they were measured; between them "

@@ -1,4 +1,4 @@
-// Collectives kept as they were measured, in place of the model's sum, where that predicts them better.
+// Collectives kept as they were measured, in place of the model's time, where that predicts them better.
 #pragma once
 
 #include <string>
@@ -11,20 +11,22 @@
 
 namespace foretrain {
 
-/// Operation, GPUs, nodes, processes per node, forced algorithm and protocol.
+/// The identity of a curve: operation, GPUs, nodes, processes per node, forced algorithm and protocol.
 using CollectiveKey = std::tuple<std::string, int, int, int, std::string, std::string>;
+/// Returns the curve that a sample of a collective belongs to.
 CollectiveKey key_of(const Sample& sample);
 
 /// Curves of measured collectives that replace the model on their cluster, and curves that were refused.
 struct MeasuredCollectives {
   std::vector<CalibratedCollective> curves;
-  std::vector<std::string> refused;  ///< curves whose sizes are too few or too far apart, and why
+  /// Curves whose sizes are too few or too far apart, with the reason.
+  std::vector<std::string> refused;
 };
 
-/// `modelled`: what the model with its fitted constants says of each sample. A curve of at least three sizes
-/// is kept, unless every second size is predicted better by the model than by the pieces through the others:
-/// between sizes far apart the library may change its protocol, which the model knows and straight pieces do
-/// not.
+/// Returns the curves to keep. `modelled` is the model's value for each sample with its fitted constants. A
+/// curve of at least three sizes is kept, unless the model predicts every second size better than linear
+/// pieces through the others do. The library may change its protocol between sizes far apart, which the model
+/// knows and linear pieces do not.
 MeasuredCollectives measured_collectives(const std::vector<Sample>& samples,
                                          const SamplePredictions& modelled);
 

@@ -1,4 +1,4 @@
-// The general fit, over straight lines: its parameters are exp(x).
+// The general fit of constants, applied to straight lines: its positive parameters are exp(x).
 #include "sim/analysis/fit/refit.hpp"
 
 #include <algorithm>
@@ -10,25 +10,28 @@ namespace foretrain {
 
 namespace {
 
-/// Rows further off than a factor of 150 count as that: a fit needs finite numbers.
+/// Largest absolute residual: rows off by more than a factor of 150 count as that, because a fit needs finite
+/// numbers.
 constexpr double kFurthest = 5;
-/// A row follows a constant.
+/// Smallest slope with which a row follows a constant.
 constexpr double kFollows = 1e-3;
 
-/// No fit makes a prediction shorter than this part of it.
+/// Smallest ratio to which moved constants can shorten a prediction.
 constexpr double kLeastRatio = 0.01;
 
-/// A time is a sum: of a constant that makes the share s of it, x adds s (exp(x) - 1); of a rate, whose time
-/// is its inverse, likewise with -x.
+/// Returns the added share of a time. A constant that makes the share s of a time adds s (exp(x) - 1) to it;
+/// a rate, whose time is its inverse, does so with -x.
 double added_share(const SharedConstant& constant, double slope, double x) {
   if (constant.is_stepped) return slope * x;
   return slope >= 0 ? slope * std::expm1(x) : -slope * std::expm1(-x);
 }
 
+/// Returns true if any of the rows follows the constant.
 bool is_followed(const SharedConstant& constant, const std::vector<std::size_t>& rows) {
   return std::ranges::any_of(rows, [&](std::size_t row) { return std::abs(constant.slope[row]) > kFollows; });
 }
 
+/// Builds the problem of the free constants; measured values are 1, so that predictions are ratios.
 fit::Problem problem_over(const RefitProblem& problem, const std::vector<std::size_t>& rows,
                           const std::vector<std::size_t>& free, const std::vector<double>& centres) {
   fit::Problem out;
@@ -67,6 +70,7 @@ std::vector<double> refitted(const RefitProblem& problem, const std::vector<bool
     x.push_back(std::clamp(c.centre, c.least, c.most));
     if (is_followed(c, rows)) free.push_back(i);
   }
+  // The centres are the answer without a free constant the centres are the answer.
   if (free.empty()) return x;
   const fit::Fit fitted = fit::fit(problem_over(problem, rows, free, x));
   for (std::size_t i = 0; i < free.size(); ++i) x[free[i]] = std::log(fitted.parameters[i].value);

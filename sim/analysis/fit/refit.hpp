@@ -1,4 +1,4 @@
-// Shared constants fitted again to some of the rows: what a model is worth where its rows were never seen.
+// Shared constants fitted again to a part of the rows, to score a model on rows that it has never seen.
 #pragma once
 
 #include <string>
@@ -7,27 +7,33 @@
 namespace foretrain {
 
 /// A constant that many rows share, and how their predictions follow it. `x` is its distance from the value
-/// in use: of the logarithm, or in steps of a constant that may be 0.
+/// in use: of the logarithm, or in steps for a constant that may be 0.
 struct SharedConstant {
   std::string name;
-  double centre = 0;            ///< what is expected of it without a row, as x
-  double prior = 1;             ///< standard deviation of that
-  double least = -5, most = 5;  ///< of x
-  bool is_stepped = false;      ///< x counts steps
-  std::vector<double> slope{};  ///< by row: d log(prediction) / dx
+  /// Expected x without any row.
+  double centre = 0;
+  /// Standard deviation of that expectation.
+  double prior = 1;
+  /// Range of x.
+  double least = -5, most = 5;
+  /// True if x counts steps.
+  bool is_stepped = false;
+  /// d log(prediction) / dx by row.
+  std::vector<double> slope{};
 };
 
 /// Predictions as straight lines in every x, so that a fit without some rows needs no simulation.
 struct RefitProblem {
-  std::vector<double> residuals;  ///< log(predicted / measured) with the constants in use
+  /// log(predicted / measured) by row, with the constants in use.
+  std::vector<double> residuals;
   std::vector<SharedConstant> constants;
 };
 
-/// What the rows with `is_seen` say of each constant: robust, around the centres. A constant that none of
-/// them follows goes to its centre.
+/// Returns x of each constant, fitted robustly to the rows with `is_seen`, around the centres. A constant
+/// that none of them follows goes to its centre.
 std::vector<double> refitted(const RefitProblem& problem, const std::vector<bool>& is_seen);
 
-/// log(predicted / measured) of a row once the constants have moved by `x`.
+/// Returns log(predicted / measured) of a row after the constants have moved by `x`.
 double residual_at(const RefitProblem& problem, std::size_t row, const std::vector<double>& x);
 
 }  // namespace foretrain

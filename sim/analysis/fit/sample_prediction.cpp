@@ -1,4 +1,5 @@
-// Each kind has its predictor; those that share a communicator or a cluster's graph are predicted together.
+// Every kind of sample has its predictor. Samples that share a communicator or a cluster's graph are
+// predicted together.
 #include "sim/analysis/fit/sample_prediction.hpp"
 
 #include <charconv>
@@ -7,7 +8,7 @@ namespace foretrain {
 
 namespace {
 
-/// Kinds that no predictor is about.
+/// Gives the reason for the one kind that no predictor covers.
 void say_nothing_of_mixes(SampleRun& run) {
   for (std::size_t i = 0; i < run.samples.size(); ++i) {
     if (run.samples[i].kind == SampleKind::mix)

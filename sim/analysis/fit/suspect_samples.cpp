@@ -1,4 +1,5 @@
-// Collectives are doubted by the rules for rows of a validation, with the fit in place of a prediction.
+// Collectives are checked by the rules for rows of a validation, with the fitted value in place of a
+// prediction.
 #include "sim/analysis/fit/suspect_samples.hpp"
 
 #include <algorithm>
@@ -12,8 +13,10 @@ namespace foretrain {
 
 namespace {
 
-constexpr double kSlowStep = 1.8;  ///< measured over fitted
+/// Measured over fitted time of a training step that is suspect.
+constexpr double kSlowStep = 1.8;
 
+/// Converts residuals of collectives into series of a validation, by subject and file.
 CollectiveValidation validation_of_residuals(const CalibrationFit& fit) {
   CollectiveValidation validation;
   std::map<std::pair<std::string, std::string>, std::size_t> index;
@@ -32,7 +35,7 @@ CollectiveValidation validation_of_residuals(const CalibrationFit& fit) {
   return validation;
 }
 
-/// How much longer than fitted a training step took; 0 for other samples.
+/// Returns measured over fitted time of a training step; 0 for other samples.
 double slowness_of_step(const CalibrationFit::Residual& r) {
   if (!r.what.starts_with("training step") || r.measured <= 0 || r.fitted <= 0) return 0;
   return r.unit == SampleUnit::us ? r.measured / r.fitted : r.fitted / r.measured;

@@ -8,9 +8,9 @@
 
 namespace foretrain {
 
-/// Collectives whose times fall while their size grows, or that two files measured differently; training
-/// steps that take far longer than the fitted kernels and this machine's own collectives need. `series` is
-/// what was measured, with its file.
+/// Returns suspect series, each with its file: collectives whose times fall while their size grows, or that
+/// two files measured differently; training steps that take far longer than the fitted kernels and this
+/// machine's own collectives need.
 std::vector<SuspectSeries> suspect_series(const CalibrationFit& fit);
 
 }  // namespace foretrain

@@ -1,4 +1,4 @@
-// A training log's rate against a simulated step of the same training on this cluster.
+// Compares a training log's rate with a simulated step of the same training on this cluster.
 #include <map>
 #include <tuple>
 #include <utility>
@@ -14,7 +14,7 @@ namespace foretrain {
 
 namespace {
 
-/// Settings of the sample that are keys of a scenario are handed on.
+/// Returns the settings of the scenario; those of the sample with a dot are keys of a scenario.
 ScenarioOverrides overrides_of(const ClusterSpec& cluster, const Sample& sample) {
   ScenarioOverrides overrides;
   overrides.model = setting_of(sample, "model"), overrides.cluster = cluster.name;
@@ -29,14 +29,17 @@ ScenarioOverrides overrides_of(const ClusterSpec& cluster, const Sample& sample)
   return overrides;
 }
 
-/// The figures that all samples of one training are compared with.
+/// The simulated values that all samples of one training are compared with.
 struct SimulatedTraining {
   double step_s = 0, samples_per_s = 0;
 };
 
+/// Simulates the training on exactly the sample's numbers of GPUs and nodes. Only the cluster changes between
+/// the trials of a fit, so the scenario comes from the cache.
 SimulatedTraining simulated(const SampleRun& run, const Sample& sample, const ScenarioOverrides& overrides) {
   const Placement asked = place_job(run.cluster, sample.gpus, sample.nodes);
   Scenario scenario = run.context.trainings.scenario(overrides, run.cluster);
+  // The cached scenario has the catalog's cluster; the trial's constants are in this one.
   scenario.cluster = run.cluster;
   StepSimulator simulator(scenario, sample.gpus, asked.nodes);
   simulator.spread(sample.gpus, asked.nodes);
@@ -48,7 +51,7 @@ SampleAnswer figure_of(const SimulatedTraining& training, const Sample& sample) 
   return {sample.unit == SampleUnit::per_s ? training.samples_per_s : training.step_s * 1e6};
 }
 
-/// Why no figure of a step can be compared with the sample; empty when one can.
+/// Returns the reason why the sample cannot be compared with a step; empty when it can.
 std::string why_no_training(const Sample& sample) {
   if (setting_of(sample, "model").empty())
     return "the log does not say which network was trained (settings: model=…)";
@@ -57,22 +60,22 @@ std::string why_no_training(const Sample& sample) {
   return is_rate || is_time ? "" : "a training is samples_per_s or step";
 }
 
-/// Each costs a simulation in every prediction.
+/// Most trainings that are simulated, because each costs a simulation in every prediction.
 constexpr std::size_t kMostTrainings = 100;
 
-/// Samples of one job under the same settings.
+/// Orders samples by job and settings.
 struct SameConditions {
   bool operator()(const Sample* a, const Sample* b) const {
     return std::tie(a->gpus, a->nodes, a->settings) < std::tie(b->gpus, b->nodes, b->settings);
   }
 };
 
-/// The samples of each training; settings that no scenario has (a series, say) do not make another one.
+/// Groups samples by training. Settings that no scenario has (such as a series) do not make another training.
 class Trainings {
  public:
   explicit Trainings(const ClusterSpec& cluster) : cluster_(cluster) {}
 
-  /// False: there are too many already.
+  /// Adds a sample; returns false when there are too many trainings already.
   bool add(const Sample& sample, std::size_t number) {
     const auto [known, is_new] = training_of_.try_emplace(&sample, kNoTraining);
     if (is_new) known->second = find(sample);
@@ -85,6 +88,7 @@ class Trainings {
  private:
   static constexpr std::size_t kNoTraining = static_cast<std::size_t>(-1);
 
+  /// Returns the index of the sample's training, a new one if there is room.
   std::size_t find(const Sample& sample) {
     std::vector<std::string> key = TrainingScenarioCache::key_of(overrides_of(cluster_, sample));
     key.push_back(fmt::format("{} nodes", sample.nodes));
@@ -131,7 +135,7 @@ const Scenario& TrainingScenarioCache::scenario(const ScenarioOverrides& overrid
   const auto known = known_.find(key);
   if (known != known_.end()) return known->second;
   if (known_.size() >= kMostKept) known_.clear();
-  // A cluster of a file is in no catalog under its name.
+  // A cluster from a file is in no catalog under its name, so it is entered here.
   opened_.clusters.try_emplace(overrides.cluster, cluster);
   return known_.emplace(key, make_scenario(overrides, opened_)).first->second;
 }

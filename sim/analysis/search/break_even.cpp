@@ -1,4 +1,5 @@
-// Each question is a yes or no for a varied scenario, bisected; two simulations tell, of one GPU and of N.
+// The inverse questions. A question is a yes or no about a varied scenario: two simulations, of one GPU and
+// of N, answer it. A bisection on a logarithmic scale then finds the value at which the answer changes.
 #include "sim/analysis/search/break_even.hpp"
 
 #include <algorithm>
@@ -18,13 +19,15 @@ namespace foretrain {
 
 namespace {
 
+/// Largest batch, and most steps of an epoch, that are tried.
 constexpr std::int64_t kLargestBatch = 65'536, kMostSteps = std::int64_t{1} << 32;
 /// Widths are tried in eighths of the network's own, up to 16 times it.
 constexpr std::int64_t kPerWidth = 8, kWidest = 128;
-/// Link speeds are tried in steps of 1 % (of 10 % for the fastest number of GPUs, which takes a search each),
-/// 64 times up and down.
+/// Link speeds are tried in steps of 1 %, up to 64 times faster or slower. The fastest number of GPUs takes a
+/// search for each speed, so its steps are 10 %.
 constexpr double kSpeedStep = 1.01, kSearchedSpeedStep = 1.1, kFastestLink = 64;
 
+/// Asks all questions about one scenario and number of GPUs.
 class Questions {
  public:
   Questions(const Scenario& scenario, const DeviceModel& device, int gpus)
@@ -40,7 +43,7 @@ class Questions {
   }
 
  private:
-  /// Calls `ask` with the device model on a scenario.
+  /// Calls `ask` with a predictor of the scenario that has the calibrated device model.
   template <class Ask>
   auto on(const Scenario& scenario, int most, Ask ask) const {
     PointPredictor points(scenario, most);
@@ -56,6 +59,7 @@ class Questions {
 
   bool beats_one(const Scenario& scenario) const { return speedup(scenario) > 1; }
 
+  /// Returns true if the varied scenario fits into memory.
   bool fits(const Scenario& scenario) const {
     return on(scenario, gpus_, [this](PointPredictor& points) {
       Decisions unused;
@@ -63,17 +67,20 @@ class Questions {
     });
   }
 
+  /// Returns true if the varied scenario can be simulated at all; a step longer than a day cannot.
   bool can_run(const Scenario& scenario) const {
     try {
       return speedup(scenario) > 0;
     } catch (const InputError&) {
-      return false;  // a step longer than a day
+      return false;
     }
   }
 
+  /// Varies the batch. The upper limit shrinks until the largest batch can be simulated.
   BreakEvenValue batch() const {
     const std::int64_t own = batch_of(scenario_), least = scenario_.global_batch ? std::int64_t{gpus_} : 1;
     std::int64_t most = std::max(own, kLargestBatch);
+    // The limit shrinks to an eighth each time; an exact limit is not needed.
     while (most > own && !can_run(with_batch(scenario_, most))) most = std::max(own, most / 8);
     BreakEvenValue out{.now = static_cast<double>(own),
                        .beats_now = beats_one(scenario_),
@@ -84,6 +91,7 @@ class Questions {
     return out;
   }
 
+  /// Varies the network's width. If less width helps, the search goes downwards from the network's own.
   BreakEvenValue width() const {
     const auto scaled = [this](std::int64_t eighths) {
       return with_width(scenario_, static_cast<double>(eighths) / kPerWidth);
@@ -96,6 +104,7 @@ class Questions {
       out.limit = static_cast<double>(most) / kPerWidth;
       const auto beats = [&](std::int64_t n) { return beats_one(scaled(n)); };
       auto at = first_holding(1, most, beats);
+      // A smaller width beats one GPU while the present one does not: the largest such width is the answer.
       out.is_upper = at && *at < kPerWidth && !out.beats_now;
       if (out.is_upper)
         at = kPerWidth -
@@ -114,6 +123,7 @@ class Questions {
     return out;
   }
 
+  /// Returns true if the run with this data set ends sooner on N GPUs than on one.
   bool ends_sooner(std::int64_t samples) const {
     return on(with_samples(samples), gpus_, [this](PointPredictor& points) {
       Decisions unused;
@@ -121,9 +131,10 @@ class Questions {
     });
   }
 
-  /// Epochs of whole steps, so that no partial one blurs the answer.
+  /// Varies the data set in whole steps, so that no partial step blurs the answer.
   BreakEvenValue epoch() const {
     const std::int64_t own = scenario_.workload.data.samples;
+    // The epoch is varied in steps of the N GPUs, so every trial has whole steps.
     const std::int64_t step = on(scenario_, gpus_, [this](PointPredictor& points) {
       return static_cast<std::int64_t>(points.simulator().global_batch(gpus_));
     });
@@ -136,7 +147,7 @@ class Questions {
     return out;
   }
 
-  /// The kind of link that the N GPUs wait for most.
+  /// Returns the kind of link that the N GPUs wait for most; none if they wait for no link.
   std::optional<std::size_t> bounding_link() const {
     const LinkWaits waits =
         on(scenario_, gpus_, [this](PointPredictor& points) { return points.step(gpus_).waits; });
@@ -145,6 +156,7 @@ class Questions {
     return static_cast<std::size_t>(most - waits.begin());
   }
 
+  /// Varies the speed of that link, for the comparison with one GPU and for the fastest number of GPUs.
   void ask_link(BreakEven& out) const {
     out.fastest_now = out.fastest_then = fastest(scenario_);
     const auto kind = bounding_link();
@@ -159,7 +171,7 @@ class Questions {
     ask_fastest(link, out);
   }
 
-  /// Down to where N GPUs beat one if they do, up to where they do if not.
+  /// Slows the link down if N GPUs beat one already, speeds it up otherwise.
   BreakEvenValue bandwidth(LinkKind link, bool beats_now) const {
     BreakEvenValue out{
         .now = 1, .beats_now = beats_now, .limit = beats_now ? 1 / kFastestLink : kFastestLink};
@@ -170,6 +182,7 @@ class Questions {
     return out;
   }
 
+  /// The whole cluster may be fastest already; then slower links are tried instead of faster ones.
   void ask_fastest(LinkKind link, BreakEven& out) const {
     const int now = out.fastest_now;
     const bool is_all = now == most_searched(scenario_);
@@ -187,7 +200,7 @@ class Questions {
               [most](PointPredictor& points) { return search_crossover(points, most).fastest_gpus; });
   }
 
-  /// The factor nearest to 1, towards `limit`, at which something changes.
+  /// Returns the factor nearest to 1, in the direction of `limit`, at which the answer changes.
   template <class Changes>
   static std::optional<double> first_change(double limit, double step, Changes changes) {
     const double log_step = std::log(step) * (limit < 1 ? -1 : 1);
@@ -209,6 +222,7 @@ std::optional<std::int64_t> first_holding(std::int64_t low, std::int64_t high,
   if (holds(low)) return low;
   if (high == low || !holds(high)) return std::nullopt;
   while (high - low > 1) {
+    // The geometric mean halves the range on a logarithmic scale.
     const auto root =
         static_cast<std::int64_t>(std::sqrt(static_cast<double>(low) * static_cast<double>(high)));
     const std::int64_t middle = std::clamp(root, low + 1, high - 1);

@@ -1,5 +1,5 @@
-// The inverse questions: how large batch, network or epoch must be for N GPUs to beat one, and how fast the
-// link that bounds them.
+// The inverse questions: the batch, the network's width or the epoch with which N GPUs beat one, and the
+// speed of the link that bounds them.
 #pragma once
 
 #include <cstdint>
@@ -11,43 +11,59 @@
 
 namespace foretrain {
 
-/// Where an answer changes along one quantity.
+/// The value of one quantity at which an answer changes.
 struct BreakEvenValue {
-  double now = 0;              ///< the scenario's own
-  bool beats_now = false;      ///< N GPUs beat one already
-  std::optional<double> at{};  ///< where it changes, as far as was looked: the smallest that beats one GPU
-  double limit = 0;            ///< how far that was
-  bool is_upper = false;       ///< less of it helps: `at` is the largest that beats one GPU
-  bool fits = true;            ///< into the GPU's memory there
-  std::string why_not{};       ///< why there is no answer; the rest is then empty
+  /// The scenario's own value.
+  double now = 0;
+  /// True if N GPUs beat one GPU already.
+  bool beats_now = false;
+  /// The value at which the answer changes, if there is one within `limit`: the smallest with which N GPUs
+  /// beat one, unless `is_upper`.
+  std::optional<double> at{};
+  /// Largest (or smallest) value that was tried.
+  double limit = 0;
+  /// True if less of the quantity helps; `at` is then the largest value at which N GPUs beat one.
+  bool is_upper = false;
+  /// True if the training at that value fits into the GPU's memory.
+  bool fits = true;
+  /// The reason why there is no answer; all other fields are then empty.
+  std::string why_not{};
 };
 
-/// Answers for one number of GPUs. N GPUs beat one when they train more samples per second; an epoch's length
-/// decides by the time of the whole run, with its start-up and loader restarts.
+/// The answers for one number of GPUs. N GPUs beat one when they train more samples per second. The answer
+/// about an epoch's length compares whole runs instead, with start-up and loader restarts.
 struct BreakEven {
   int gpus = 1;
-  double speedup = 0;  ///< over one GPU, as the scenario stands
+  /// Speedup over one GPU as the scenario stands.
+  double speedup = 0;
   bool strong_scaling = false;
-  BreakEvenValue batch;          ///< per GPU in weak scaling, of all in strong
-  BreakEvenValue width;          ///< the network's, as a factor
-  BreakEvenValue epoch_samples;  ///< of the data set: whole steps of all N GPUs
-  std::string link;              ///< what bounds the N GPUs: "the network (hdr)"; empty when no link does
-  double link_bytes_per_s = 0;   ///< of one such link now
-  /// Of links of that kind, as a factor: from where on N GPUs beat one, or down to where they do
+  /// Batch per GPU under weak scaling, of all GPUs under strong scaling.
+  BreakEvenValue batch;
+  /// Factor on the network's width.
+  BreakEvenValue width;
+  /// Samples of the data set, in whole steps of all N GPUs.
+  BreakEvenValue epoch_samples;
+  /// The link that bounds the N GPUs, "the network (hdr)"; empty when no link does.
+  std::string link;
+  /// Bandwidth of one such link at present, in bytes/s.
+  double link_bytes_per_s = 0;
+  /// Factor on links of that kind: from where on N GPUs beat one, or down to where they still do.
   BreakEvenValue bandwidth;
-  BreakEvenValue fastest;  ///< as a factor: from where on another number of GPUs is fastest
+  /// Factor on these links from where on another number of GPUs is fastest.
+  BreakEvenValue fastest;
   int fastest_now = 1, fastest_then = 1;
 };
 
-/// Bisects each quantity as if the answer changed once along it. `device`: of the scenario, with its anchor.
-/// Requires 2 <= gpus <= the cluster's size and a strategy that runs on them.
+/// Bisects each quantity under the assumption that the answer changes once along it. `device` is the
+/// scenario's device model, calibrated. Requires 2 <= gpus <= the cluster's size and a strategy that runs on
+/// them. Most trials simulate two numbers of GPUs.
 BreakEven find_break_even(const Scenario& scenario, const DeviceModel& device, int gpus);
 
-/// Throws InputError when the question cannot be asked of so many GPUs.
+/// Throws InputError when the questions cannot be asked of this number of GPUs.
 void check_break_even(const Scenario& scenario, int gpus);
 
-/// The smallest number of [low, high] for which `holds`, which stays so from there on; nothing when it does
-/// not even at `high`. Asks about as often as the number of bits of high / low.
+/// Returns the smallest number of [low, high] for which `holds`, under the assumption that it then holds up
+/// to `high`; nothing when it fails at `high`. It calls `holds` about as often as high / low has bits.
 std::optional<std::int64_t> first_holding(std::int64_t low, std::int64_t high,
                                           const std::function<bool(std::int64_t)>& holds);
 

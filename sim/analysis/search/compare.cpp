@@ -1,5 +1,6 @@
-// Strategies differ in nothing but their plan: they share the cluster's graph, the device model and the
-// workload. Differences between two steps are differences between their parts, which sum to the steps.
+// The compared strategies differ in nothing but their plan: they share the cluster's graph, the device model
+// and the workload. A difference between two steps is therefore a difference between their parts, which sum
+// to the steps.
 #include "sim/analysis/search/compare.hpp"
 
 #include <algorithm>
@@ -26,17 +27,20 @@ namespace foretrain {
 
 namespace {
 
-/// Speedups count from it: one GPU of the job's own nodes, with the plain loop.
+/// Returns the baseline of speedups: the plain loop on one GPU of the job's own nodes.
 Scenario plain_loop(Scenario scenario) {
   scenario = with_strategy(std::move(scenario), "single");
   scenario.sampler = Sampler::distributed;
   return scenario;
 }
 
+/// Returns the largest number of GPUs that needs a place in the cluster's graph.
 int most_gpus(const Scenario& scenario) {
   return std::max(scenario.gpus.back(), scenario.anchor ? scenario.anchor->gpus : 1);
 }
 
+/// Predicts every strategy on every number of GPUs and ranks the rows. The constructor calibrates first, so
+/// that all predictors copy the calibrated model.
 class Comparer {
  public:
   Comparer(const ComparedScenarios& scenarios, const Progress& progress, const EvidenceUse& evidence)
@@ -47,6 +51,7 @@ class Comparer {
         plain_(plain_loop(own_)),
         base_(own_, most_gpus(own_)) {
     calibrate(evidence);
+    // Predictors refer to their scenarios and must not move once the intervals refer to it.
     predictors_.reserve(scenarios.strategies.size());
     for (const Scenario& scenario : scenarios.strategies)
       predictors_.emplace_back(scenario, base_).read_parts();
@@ -55,6 +60,7 @@ class Comparer {
 
   Comparison compare() {
     Comparison out = heading();
+    // The strategies all count their speedup from the same step.
     PointPredictor plain(plain_, base_);
     const Throughput one = plain.throughput(1);
     out.one_gpu_step_s = one.step_s;
@@ -71,6 +77,7 @@ class Comparer {
   }
 
  private:
+  /// Throws InputError when the scenario's own strategy cannot run on the measured number of GPUs.
   void refuse_impossible_anchor() const {
     const Scenario& measured = own_.anchor->job ? *own_.anchor->job : own_;
     if (const std::string why = why_not(measured, own_.anchor->gpus); !why.empty())
@@ -104,6 +111,7 @@ class Comparer {
     return out;
   }
 
+  /// Builds the rows of one number of GPUs: predict, draw, order, then explain against the fastest.
   ComparedGpus on_gpus(int gpus, double one_gpu_rate, Decisions& decisions) {
     ComparedGpus out;
     out.gpus = gpus, out.nodes = reserved_gpus(own_, gpus).nodes;
@@ -118,13 +126,15 @@ class Comparer {
     return out;
   }
 
+  /// Returns the predictor of a row; set_order() has changed the order of the rows.
   PointPredictor& predictor_of(const ComparedStrategy& row) {
     std::size_t place = 0;
     while (name_at(place) != row.strategy) ++place;
     return predictors_[place];
   }
 
-  /// What each cause of a step adds, by name, when one is removed after another; kernels are what is left.
+  /// Returns the seconds that each cause of a step adds when all causes are removed one after another; the
+  /// kernels are the rest. All rows remove the causes in the same order, so their parts can be subtracted.
   std::vector<StepPart> parts_by_removal(const ComparedStrategy& row, int gpus) {
     PointPredictor& points = predictor_of(row);
     std::vector<CausePart> order;
@@ -133,6 +143,7 @@ class Comparer {
     const double factor = points.correction().factor(gpus);
     std::vector<StepPart> parts;
     for (std::size_t i = 0; i < order.size(); ++i) {
+      // Links have one name for all strategies, because the slowest link may differ between them.
       const bool is_link = order[i].what == Removable::links;
       parts.push_back(
           {is_link ? "communication" : words_for(order[i].what, points.simulator(), points.step(gpus)),
@@ -142,6 +153,7 @@ class Comparer {
     return parts;
   }
 
+  /// Sets the differences of all rows to the fastest one.
   void hold_against_best(ComparedGpus& out) {
     const ComparedStrategy* best = out.best();
     if (best == nullptr) return;
@@ -151,11 +163,13 @@ class Comparer {
         row.against_best = difference(parts_by_removal(row, out.gpus), of_best);
   }
 
+  /// Returns the verdict for one number of GPUs, with the causes of the row that it is about.
   Answer answered(const ComparedGpus& numbers) {
     std::optional<StepCauses> causes;
     const ComparedStrategy* row = compared_row(numbers, own_name_);
     if (row != nullptr) causes = causes_of(predictor_of(*row), numbers.gpus);
     Answer answer = answer_of(numbers, own_name_, std::move(causes), names_.empty());
+    // The scenario gives the question, the assumptions and what the model does not cover.
     answer.question = fmt::format("which {} for {} on {}, on {}", names_.empty() ? "strategy" : "layout",
                                   own_.model.name, own_.cluster.name, counted(numbers.gpus, "GPU"));
     answer.assumptions = assumptions_of(own_);
@@ -174,10 +188,12 @@ class Comparer {
     return simulator.model().why_not(simulator.scenario(), gpus);
   }
 
+  /// Predicts one row. A simulation that fails with a mistake of the input makes a row that cannot run.
   ComparedStrategy one(std::size_t place, int gpus, double one_gpu_rate, Decisions& decisions) {
     PointPredictor& predictor = predictors_[place];
     const Scenario& scenario = predictor.simulator().scenario();
     ComparedStrategy row{name_at(place), why_not_at(place, gpus), {}, {}};
+    // A row without a prediction still states what it needs.
     row.needs = what_it_needs(*find_strategy(scenario.strategy), own_.workload.framework.kind);
     if (!row.why_not.empty()) return row;
     try {
@@ -200,16 +216,19 @@ class Comparer {
     return other.model().framework(other.scenario()) == step_model_of(own_).framework(own_);
   }
 
+  /// Returns the speed of a row in each draw of the uncertain inputs.
   DrawnSpeed drawn(std::size_t place, const ComparedStrategy& row) {
     DrawnSpeed out{row.point.samples_per_s, {}, place, is_own_framework(predictors_[place].simulator())};
-    if (!row.why_not.empty() || !row.point.fits()) return out;  // nobody runs it: no ratio is shown
+    // A row that cannot run shows no ratio, so its draws are not computed.
+    if (!row.why_not.empty() || !row.point.fits()) return out;
+    // Intervals simulate, so they are made for strategies that run only.
     std::optional<Intervals>& intervals = intervals_[place];
     if (!intervals) intervals.emplace(predictors_[place]);
     out.step_factors = step_factors(intervals->response(row.point.gpus), draws_, row.point.gpus);
     return out;
   }
 
-  /// Said once, for all strategies that do not run in the scenario's framework.
+  /// Adds one warning for all strategies that run in another framework than the scenario's.
   void note_frameworks(Comparison& out) const {
     const FrameworkKind own = own_.workload.framework.kind;
     std::vector<std::string> foreign;
@@ -234,7 +253,8 @@ class Comparer {
   PointPredictor base_;
   std::optional<AppliedEvidence> evidence_;
   std::vector<PointPredictor> predictors_;
-  std::vector<std::optional<Intervals>> intervals_;  ///< of each predictor, once it has run
+  /// Intervals by predictor, made at its first use.
+  std::vector<std::optional<Intervals>> intervals_;
   Draws draws_;
   Decisions decisions_;
 };
@@ -252,16 +272,18 @@ const ComparedStrategy* ComparedGpus::first() const {
 
 namespace {
 
+/// Returns the usual strategies of the scenario's framework and its own, in the catalog's order.
 std::vector<std::string> usual_and_own(const Scenario& own) {
   const std::vector<std::string> usual = usual_strategies(own.workload.framework.kind);
   std::vector<std::string> names = strategy_names();
+  // Erasing from the catalog's list keeps its order.
   std::erase_if(names, [&](const std::string& name) {
     return name != own.strategy && std::ranges::find(usual, name) == usual.end();
   });
   return names;
 }
 
-/// With this strategy; of no name with its own.
+/// Reads the scenario with a strategy; an empty name keeps the scenario's own.
 Scenario read_one(const SourceText& source, ScenarioOverrides overrides, const std::string& strategy,
                   OpenedCatalogs& opened) {
   overrides.one_of_several = true, overrides.strategy = strategy;
@@ -270,6 +292,7 @@ Scenario read_one(const SourceText& source, ScenarioOverrides overrides, const s
 
 }  // namespace
 
+/// The scenario is read once as it stands, to find the model that knows what it can be compared with.
 ComparedScenarios read_compared(const SourceText& source, const ScenarioOverrides& overrides,
                                 const std::vector<std::string>& strategies) {
   OpenedCatalogs opened;

@@ -1,5 +1,5 @@
-// The same training with several strategies: each on each number of GPUs, best first, and what the others
-// spend more.
+// The comparison of strategies: one training with each of them on each number of GPUs, best first, and the
+// time that the others spend more.
 #pragma once
 
 #include <optional>
@@ -16,110 +16,133 @@
 
 namespace foretrain {
 
-/// Where a strategy stands on some GPUs, in the order of the report.
+/// The standing of a strategy on some GPUs, in the order of the report.
 enum class Standing : std::uint8_t {
-  as_fast,         ///< within 2 % of the fastest: no reason to switch
-  not_told_apart,  ///< slower by less than the predictions can tell
+  /// Within 2 % of the fastest: no reason to switch.
+  as_fast,
+  /// Slower by less than the predictions can resolve.
+  not_told_apart,
   slower,
-  needs_more,  ///< more than a script of the scenario's framework has
+  /// Needs more than a script of the scenario's framework has.
+  needs_more,
   does_not_fit,
   cannot_run
 };
-/// "as_fast", ...: the words of JSON and CSV.
+/// Returns the word of JSON and CSV: "as_fast", "not_told_apart" and so on.
 std::string_view name_of(Standing standing);
 
-/// One strategy on one number of GPUs.
+/// The row of a strategy on one number of GPUs.
 struct ComparedStrategy {
   std::string strategy;
-  std::string why_not;          ///< why it cannot run on these GPUs; the rest is then empty
-  PredictionPoint point;        ///< speedup and efficiency refer to the plain loop on one GPU
-  std::vector<StepPart> parts;  ///< of its step
-  std::string job_losses{};     ///< what launch or sampler waste (sim/scenario/job.hpp), with "; " behind it
-  /// What its causes add when they are removed in turn, minus what those of the fastest do; largest first,
-  /// they sum to the difference; empty for the fastest itself
+  /// The reason why it cannot run on these GPUs; all other fields but `needs` are then empty.
+  std::string why_not;
+  /// The prediction; speedup and efficiency refer to the plain loop on one GPU.
+  PredictionPoint point;
+  /// Parts of its step by kind of work.
+  std::vector<StepPart> parts;
+  /// GPUs or samples that launch or sampler waste (sim/scenario/job.hpp), followed by "; " if not empty.
+  std::string job_losses{};
+  /// Difference to the fastest by cause: seconds that its causes add when removed in turn, minus those of the
+  /// fastest. Largest first; they sum to the difference of the steps. Empty for the fastest itself.
   std::vector<StepPart> against_best{};
-  std::string needs{};  ///< what it takes besides a script of the scenario's framework; empty: nothing
+  /// Requirements beyond a script of the scenario's framework; empty if there are none.
+  std::string needs{};
   Standing standing = Standing::as_fast;
-  double ratio = 1;         ///< its samples per second over those of the fastest
-  Range ratio_range{1, 1};  ///< 90 %, from draws that both share (speed_ratio.hpp)
-  double raw_step_s = 0;    ///< as simulated, whatever measured runs made of the point
+  /// Its samples per second over those of the fastest.
+  double ratio = 1;
+  /// Interval of the ratio at 90 %, from draws that both share (speed_ratio.hpp).
+  Range ratio_range{1, 1};
+  /// The step as simulated, before any correction by measured runs.
+  double raw_step_s = 0;
 };
 
-/// By standing; those within 2 % simplest first (the scenario's own, then ddp), the others fastest first,
-/// those that cannot run in the catalog's order.
+/// The strategies on one number of GPUs, ordered by standing. Those within 2 % come simplest first (the
+/// scenario's own, then ddp), others fastest first, and those that cannot run in the catalog's order.
 struct ComparedGpus {
   int gpus = 1, nodes = 1;
   std::vector<ComparedStrategy> strategies;
-  /// Of those that fit and need nothing more, as far as there are any; empty: none runs.
+  /// The fastest of those that fit and need nothing more, if there are any; empty if no strategy runs.
   std::string fastest;
-  Answer answer{};  ///< set by Comparer (compare_answer.hpp)
-  /// The row of the fastest; nullptr when none runs.
+  /// The verdict; set by compare().
+  Answer answer{};
+  /// Returns the row of the fastest; nullptr when none runs.
   const ComparedStrategy* best() const;
-  /// The first row, which a person should use; nullptr when none runs.
+  /// Returns the first row, which is the recommended one; nullptr when none runs.
   const ComparedStrategy* first() const;
 };
 
-/// One workload under several strategies, fastest first, with the reasons for the differences.
+/// The same workload under several strategies, with the reasons for their differences.
 struct Comparison {
   std::string scenario, model, cluster, precision, own_strategy;
-  std::string training;  ///< `model`, and how it is fine-tuned (named_with)
+  /// The model with its fine-tuning method (named_with).
+  std::string training;
   bool strong_scaling = false;
-  std::int64_t global_batch = 0;  ///< with strong scaling that which was asked for
-  std::int64_t samples = 0;       ///< of the data set; 0 = unknown, then an epoch is one step
+  /// Under strong scaling, the global batch that was asked for.
+  std::int64_t global_batch = 0;
+  /// Samples of the data set; 0 if unknown, and an epoch is then one step.
+  std::int64_t samples = 0;
   double epochs = 1;
-  double one_gpu_step_s = 0;  ///< of the plain loop, strategy `single`; of [parallel] that GPU's share
-  std::string baseline;       ///< of speedups (StepModel::baseline)
-  std::vector<std::string> strategies;  ///< in the catalog's order
+  /// Step of the baseline on one GPU: strategy `single`, or one GPU's share with [parallel].
+  double one_gpu_step_s = 0;
+  /// The baseline of speedups in words (StepModel::baseline).
+  std::string baseline;
+  /// Names of all strategies, in the catalog's order.
+  std::vector<std::string> strategies;
   std::vector<ComparedGpus> numbers;
-  /// One correction of all strategies, as the scenario's own has it.
+  /// Measured runs; one correction, that of the scenario's own strategy, applies to all.
   std::optional<AppliedEvidence> evidence{};
   Decisions decisions;
   std::vector<std::string> warnings;
   std::string note;
 };
 
-/// A layout of [parallel] that is compared; `why_not`: it is none, and why.
+/// The name of a compared layout of [parallel], or the reason why its values do not go together.
 struct ComparedName {
   std::string name, why_not;
 };
 
-/// A scenario as it stands, and once for each strategy: the options that one has, its own framework's
-/// defaults when that is another.
+/// A scenario as it stands, and once for each strategy. Each copy has the options that its strategy knows;
+/// one of another framework has that framework's defaults.
 struct ComparedScenarios {
   Scenario own;
   std::vector<Scenario> strategies;
-  std::vector<ComparedName> names{};  ///< of [parallel], beside each; empty: strategies have their own
-  std::string own_name{};             ///< likewise, of the scenario as it stands
+  /// Names of layouts of [parallel], by index of `strategies`; empty where strategies have names of their
+  /// own.
+  std::vector<ComparedName> names{};
+  /// Name of the scenario's own layout, likewise.
+  std::string own_name{};
 };
 
-/// What the scenario's model of a step (sim/analysis/step/step_model.hpp) can hold against it. `source`
-/// without text: model and cluster come from `overrides`. Throws InputError.
+/// Reads what the scenario's model of a step (sim/analysis/step/step_model.hpp) can be compared with. For a
+/// `source` without text, model and cluster come from `overrides`. Throws InputError for mistakes in the
+/// scenario.
 ComparedScenarios read_compared(const SourceText& source, const ScenarioOverrides& overrides,
                                 const std::vector<std::string>& strategies);
 
-/// Of replicated ranks: the scenario's strategy is only one of those compared; no `strategies`: the usual
-/// ones of its framework, and its own.
+/// Reads the strategies of replicated ranks. An empty list of `strategies` stands for the usual ones of the
+/// scenario's framework, and its own.
 ComparedScenarios read_compared_strategies(const SourceText& source, const ScenarioOverrides& overrides,
                                            const std::vector<std::string>& strategies, Scenario own,
                                            OpenedCatalogs& opened);
 
-/// Of a scenario with [parallel]: the combinations of its [study], or without one what its
-/// data-parallel ranks share out. Of `strategies` ddp, zero1 to zero3 and fsdp have their like there. Throws
-/// InputError for others.
+/// Reads the layouts of a scenario with [parallel]: the combinations of its [study], or without one its
+/// degrees with each kind of sharding. Of `strategies`, ddp, zero0 to zero3, fsdp and fsdp2 have an
+/// equivalent there. Throws InputError for others.
 ComparedScenarios read_compared_layouts(const SourceText& source, const ScenarioOverrides& overrides,
                                         const std::vector<std::string>& strategies, Scenario own,
                                         OpenedCatalogs& opened);  // compared_layouts.cpp
 
-/// An anchor is fitted to the scenario's own strategy, and the model scaled by it serves all. Throws
-/// InputError when no strategy runs anywhere. Evidence corrects all strategies by what it says of the
-/// scenario's own: no ranking turns on a neighbour of one of them.
+/// Compares all strategies on all listed numbers of GPUs. A measurement calibrates the scenario's own
+/// strategy, and the calibrated model serves all. Evidence, too, corrects all strategies by the correction of
+/// the scenario's own, so that no ranking depends on measured runs of a single strategy. Throws InputError
+/// when no strategy runs anywhere.
 Comparison compare(const ComparedScenarios& scenarios, const Progress& progress = nullptr,
                    const EvidenceUse& evidence = {});
 
-/// Names as on the command line, in the catalog's order; "all": the whole catalog. Throws InputError for
-/// unknown and repeated ones.
+/// Returns the catalog's names for the names on the command line, in the catalog's order; "all" stands for
+/// the whole catalog. Throws InputError for unknown and repeated names.
 std::vector<std::string> strategies_named(const std::vector<std::string>& names);
-/// Those of the catalog that a script of the framework can use as it is.
+/// Returns the strategies that a script of the framework can use as it is.
 std::vector<std::string> usual_strategies(FrameworkKind framework);
 
 }  // namespace foretrain

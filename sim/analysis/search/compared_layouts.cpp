@@ -1,5 +1,5 @@
-// What compare holds against each other with [parallel]: combinations of [study], or the same degrees with
-// state that is shared out more and more.
+// The scenarios that compare sets against each other with [parallel]: the combinations of [study], or the
+// same degrees with more and more sharded state.
 #include <algorithm>
 #include <array>
 
@@ -14,7 +14,7 @@ namespace foretrain {
 
 namespace {
 
-/// Strategies of small models, and what their ranks share out.
+/// A strategy of replicated ranks, and the sharding that is its equivalent in a layout.
 struct Like {
   std::string_view strategy;
   ModelSharding sharding;
@@ -31,7 +31,8 @@ constexpr std::array<ModelSharding, 4> kShardings{ModelSharding::none, ModelShar
 
 std::string name_of_sharding(ModelSharding sharding) { return fmt::format("shard {}", name_of(sharding)); }
 
-/// In the order of kShardings; no names: all.
+/// Returns the shardings of these strategies in the order of kShardings; all of them for no names. Throws
+/// InputError for a strategy without an equivalent.
 std::vector<ModelSharding> shardings_named(const std::vector<std::string>& strategies) {
   if (strategies.empty()) return {kShardings.begin(), kShardings.end()};
   std::vector<ModelSharding> named;
@@ -48,6 +49,7 @@ std::vector<ModelSharding> shardings_named(const std::vector<std::string>& strat
   return ordered;
 }
 
+/// Makes one scenario for each sharding, with all other values of the layout kept.
 ComparedScenarios by_sharding(const std::vector<std::string>& strategies, Scenario own) {
   ComparedScenarios out{std::move(own), {}, {}, {}};
   LargeModelRun layout = layout_of(out.own);
@@ -61,6 +63,7 @@ ComparedScenarios by_sharding(const std::vector<std::string>& strategies, Scenar
   return out;
 }
 
+/// Returns the name of a combination: its settings without the common prefix "parallel.".
 std::string name_of_group(const StudyGroup& group) {
   constexpr std::string_view kTable = "parallel.";
   std::string name;
@@ -72,13 +75,14 @@ std::string name_of_group(const StudyGroup& group) {
   return name;
 }
 
+/// Returns true if two layouts are equal in all keys that a study can vary.
 bool is_same(const LargeModelRun& a, const LargeModelRun& b) {
   return a.degrees == b.degrees && a.micro_batch == b.micro_batch && a.global_batch == b.global_batch &&
          a.sharding == b.sharding && a.recompute == b.recompute && a.schedule == b.schedule &&
          a.framework == b.framework;
 }
 
-/// One row for each combination; what does not go together has its reason.
+/// Makes one row for each combination; a combination whose values do not go together has its reason instead.
 ComparedScenarios by_study(const SourceText& source, const ScenarioOverrides& overrides, Scenario own,
                            OpenedCatalogs& opened) {
   const StudyQuestion question = read_study(source, overrides, std::move(own));

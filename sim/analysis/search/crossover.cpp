@@ -1,6 +1,10 @@
-// Each answer is the first or last number of GPUs for which something holds. A number that was not simulated
-// may only matter if its bounds leave the question open; the search simulates there until no such number is
-// left, and reads the answers off what it has simulated.
+// The search for the crossover. An answer is the first, last or largest number of GPUs for which something
+// holds. A number that was not simulated matters only if its bounds leave such a question open. The search
+// simulates there until no open number is left, and reads the answers from what it has simulated.
+//
+// The first samples grow with the logarithm of the cluster's nodes. Each further simulation halves a gap
+// around an open number, so most of them lie near thresholds and turns of the curve. The bounds are those of
+// SearchedCurve. If the budget ends first, thresholds are bisected and `is_certain` is false.
 #include "sim/analysis/search/crossover.hpp"
 
 #include <algorithm>
@@ -13,13 +17,17 @@ namespace {
 using Place = std::size_t;
 using Found = std::optional<Place>;
 
+/// Efficiencies that the answers are about, in descending order.
 constexpr std::array kEfficiencies{0.9, 0.8, 0.7, 0.5};
-/// Looked at one by one, and two whole nodes and a GPU.
+/// Numbers up to this one, and up to two whole nodes and a GPU, are simulated one by one.
 constexpr int kDense = 12;
+/// Share of all numbers after which the rest of a rough curve is simulated, too.
 constexpr double kMost = 0.8;
-/// Growth from one sampled number of nodes to the next; wider and turns of the curve are missed.
+/// Growth from one sampled number of nodes to the next; with wider spacing, turns of the curve would be
+/// missed.
 constexpr double kSpacing = 1.5;
 
+/// The search on one curve: sample, settle every question, read the answers.
 class Search {
  public:
   explicit Search(const ThroughputFunction& throughput, const SearchSpace& space)
@@ -40,8 +48,9 @@ class Search {
  private:
   bool has_budget() const { return curve_.spent() < space_.budget; }
 
-  /// The first few GPU by GPU, then whole nodes and last the partly used ones, where they count, further and
-  /// further apart. A tree over one node more than 2, 4, 8, … has one level more.
+  /// Samples the curve: the first numbers one by one, then whole nodes, and last the partly used ones where
+  /// they count, with growing distance. One node more than 2, 4, 8, … is sampled, because a tree over it has
+  /// one level more.
   void sample() {
     const int most = space_.most_gpus, per_node = space_.gpus_per_node;
     curve_.evaluate(0);
@@ -57,7 +66,7 @@ class Search {
       sample_at(static_cast<double>(node + 1), space_.every_gpu ? 1 : per_node);
   }
 
-  /// Numbers with so many GPUs on the last node, at most about `spare` of them.
+  /// Samples numbers with this many GPUs on the last node, about `spare` of them at most.
   void sample_class(int on_last_node, int spare) {
     const int per_node = space_.gpus_per_node, nodes = (space_.most_gpus - on_last_node) / per_node + 1;
     if (space_.most_gpus < on_last_node) return;
@@ -67,13 +76,15 @@ class Search {
     if (has_budget()) sample_at(nodes, on_last_node);
   }
 
+  /// Evaluates the largest requested number that is at most this one.
   void sample_at(double node, int on_last_node) {
     const std::int64_t gpus =
         std::int64_t{space_.gpus_per_node} * (static_cast<std::int64_t>(node) - 1) + on_last_node;
     curve_.evaluate(curve_.place_of(static_cast<int>(std::min<std::int64_t>(gpus, space_.most_gpus))));
   }
 
-  /// Simulates until no number that was not could change an answer; false when the budget ends before.
+  /// Simulates until no unknown number could change an answer; returns false if the budget ends first. One
+  /// question's simulations can open another, so all are asked again until none simulates.
   bool settle() {
     for (int before = -1; before != curve_.simulated();) {
       before = curve_.simulated();
@@ -87,8 +98,8 @@ class Search {
     return true;
   }
 
-  /// A curve of which most had to be looked at is a rough one, like one that is known to jump: all of it is
-  /// looked at as far as the budget goes. False when some number of a curve that jumps is left.
+  /// Simulates the rest of a curve of which most was needed, or which is known to jump. Returns false if a
+  /// curve that jumps has numbers left.
   bool finish_rough() {
     const auto all = static_cast<double>(curve_.size());
     if (!space_.jumps && (curve_.simulated() < kMost * all || all > space_.budget)) return true;
@@ -98,7 +109,7 @@ class Search {
 
   static constexpr std::size_t kQuestions = 2 * kEfficiencies.size() + 4;
 
-  /// A number whose bounds leave the question open.
+  /// Returns an unknown number whose bounds leave the question open, nothing when the question is settled.
   Found open_in(std::size_t question) const {
     constexpr std::size_t n = kEfficiencies.size();
     if (question < n) return open_below(limit(kEfficiencies[question]));
@@ -109,12 +120,13 @@ class Search {
     return open_slower_than_fewer();
   }
 
+  /// A threshold of throughput as a function of the place.
   using Limit = std::function<double(Place)>;
   Limit limit(double efficiency) const {
     return [this, efficiency](Place i) { return efficiency * gpus(i) * curve_.least(0); };
   }
 
-  /// Places where something is possible, before the first where it is known to be.
+  /// Returns the first place where the property is possible; nothing if it is known to hold there.
   template <class Possible>
   Found first_open(Possible possible) const {
     for (Place i = 1; i < curve_.size(); ++i) {
@@ -123,10 +135,12 @@ class Search {
     return {};
   }
 
+  /// The first number below an efficiency.
   Found open_below(const Limit& limit) const {
     return first_open([&](Place i) { return curve_.least(i) < limit(i); });
   }
 
+  /// The last number that reaches an efficiency.
   Found open_reaching(const Limit& limit) const {
     for (Place i = curve_.size(); i-- > 0;) {
       if (curve_.most(i) >= limit(i)) return curve_.known(i) ? Found() : Found(i);
@@ -134,7 +148,7 @@ class Search {
     return {};
   }
 
-  /// The unknown number that could be furthest above all known ones.
+  /// The unknown number with the highest upper bound, if it exceeds all known throughputs.
   Found open_maximum() const {
     Place best = 0;
     for (Place i = 1; i < curve_.size(); ++i) {
@@ -143,11 +157,14 @@ class Search {
     return curve_.known(best) ? Found() : Found(best);
   }
 
+  /// The smallest number that comes within kNoticeable of the largest throughput.
   Found open_fastest() const {
+    // A single GPU is known, so no smaller number can be open.
     if (is_fastest(0, largest())) return {};
     return first_open([this, most = largest()](Place i) { return is_fastest(i, most); });
   }
 
+  /// A number for which the bounds leave open whether it is slower than one GPU.
   Found open_slower_than_one() const {
     const double limit = kSlower * curve_.least(0);
     for (Place i = 1; i < curve_.size(); ++i) {
@@ -156,11 +173,13 @@ class Search {
     return {};
   }
 
-  /// A number that is or is not slower than a smaller one, or else the smaller one that may be so fast.
+  /// A number for which the bounds leave open whether it is slower than a smaller one; if it is known itself,
+  /// the smaller number whose bound decides.
   Found open_slower_than_fewer() const {
     double surely = curve_.least(0), perhaps = surely;
     Place fastest = 0;
     for (Place i = 1; i < curve_.size(); ++i) {
+      // `surely` is a lower bound of the best throughput so far, `perhaps` an upper bound of it.
       const bool surely_not = curve_.least(i) >= kSlower * perhaps;
       if (!surely_not && curve_.most(i) >= kSlower * surely) return curve_.known(i) ? fastest : i;
       surely = std::max(surely, curve_.least(i));
@@ -169,8 +188,10 @@ class Search {
     return {};
   }
 
+  /// Returns true if the number may come within kNoticeable of `largest`.
   bool is_fastest(Place i, double largest) const { return curve_.most(i) * kNoticeable >= largest; }
 
+  /// Returns the largest known throughput.
   double largest() const {
     double most = 0;
     for (Place i = 0; i < curve_.size(); ++i) {
@@ -181,8 +202,10 @@ class Search {
 
   int gpus(Place i) const { return curve_.numbers()[i]; }
 
-  // Without certainty: as if each threshold were crossed once between the simulated numbers around it.
+  // Answers without certainty: each threshold is assumed to be crossed once between the simulated numbers
+  // around it.
 
+  /// Bisects each threshold between the simulated numbers around it.
   void sharpen() {
     for (const double efficiency : kEfficiencies) {
       const Limit least = limit(efficiency);
@@ -196,6 +219,8 @@ class Search {
   }
 
   template <class Holds>
+  /// Bisects between a place where the property fails and one where it holds; exceeds the budget by the
+  /// logarithm of their distance.
   void bisect(Place no, Place yes, Holds holds) {
     while (yes - no > 1) {
       const Place middle = no + (yes - no) / 2;
@@ -204,6 +229,7 @@ class Search {
     }
   }
 
+  /// Returns the first known place with the property.
   template <class Holds>
   Found first_known(Holds holds) const {
     for (Place i = 0; i < curve_.size(); ++i) {
@@ -212,6 +238,7 @@ class Search {
     return {};
   }
 
+  /// Returns the last known place with the property.
   template <class Holds>
   Found last_known(Holds holds) const {
     for (Place i = curve_.size(); i-- > 0;) {
@@ -229,6 +256,7 @@ class Search {
 
   std::optional<int> gpus_at(Found place) const { return place ? std::optional(gpus(*place)) : std::nullopt; }
 
+  /// Reads the answers off the known places.
   void read(Crossover& found) const {
     for (const double efficiency : kEfficiencies) found.worth_requesting.push_back(worth(efficiency));
     for (const auto& [answer, efficiency] :
@@ -246,10 +274,12 @@ class Search {
     if (fastest + 1 < curve_.size()) found.no_gain_from = gpus(fastest + 1);
   }
 
-  /// Where it was not simulated, in the middle of what it can be: then no answer depends on it.
+  /// Returns the throughput, or the middle of its bounds where it is unknown; no answer depends on that
+  /// choice.
   double rate(Place i) const { return (curve_.least(i) + curve_.most(i)) / 2; }
 
-  /// Asked from the smallest number on. What was not simulated is left out where it could be either.
+  /// Returns the ranges of neighbouring numbers with the property, asked in ascending order. Without
+  /// certainty, unknown numbers are left out.
   template <class Holds>
   std::vector<GpuRange> ranges(bool is_certain, Holds holds) const {
     std::vector<GpuRange> out;
@@ -269,6 +299,7 @@ class Search {
         first_known([this, least = limit(efficiency)](Place i) { return curve_.least(i) < least(i); }));
   }
 
+  /// Returns the numbers that reach an efficiency: those up to the first that misses it, and the last.
   WorthRequesting worth(double efficiency) const {
     const Found most =
         last_known([this, least = limit(efficiency)](Place i) { return curve_.least(i) >= least(i); });

@@ -1,5 +1,5 @@
-// A loss is what a step takes longer than one GPU's share of the same samples. Both steps are divided by
-// removing the same causes in the same order, so that what each cause adds is a difference of simulations.
+// The loss of a step is its time minus one GPU's share of the same samples. Both steps are divided by
+// removing the same causes in the same order, so each part is a difference of simulations.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -14,12 +14,14 @@ namespace foretrain {
 
 namespace {
 
+/// Collects the parts of a loss.
 class CauseParts {
  public:
   void add(std::string what, double seconds) {
     if (seconds >= kShortestTime) parts_.push_back({std::move(what), seconds, 0});
   }
 
+  /// Scales the positive parts so that they sum to the loss, and orders them.
   CrossoverCause summing_to(double loss, int gpus) && {
     CrossoverCause out{gpus, loss, {}};
     double sum = 0;
@@ -36,7 +38,8 @@ class CauseParts {
   std::vector<LossPart> parts_;
 };
 
-/// `one_s`: one GPU's step with its own batch.
+/// Adds the losses that no cause of a step shows: uneven batches, repeated samples and GPUs without a
+/// process. `one_s` is one GPU's step with its own batch.
 void add_lost_shares(CauseParts& parts, const PointPredictor& points, int gpus, double one_s, double share) {
   const StepSimulator& simulator = points.simulator();
   const double working = simulator.placement(gpus).size(),
@@ -47,7 +50,7 @@ void add_lost_shares(CauseParts& parts, const PointPredictor& points, int gpus, 
   parts.add("GPUs without a process", one_s * even / readers * (1 - working / gpus));
 }
 
-/// Of one GPU's step what a GPU of many has to do.
+/// Returns the share of one GPU's step that each of many GPUs has to do.
 double share_of_one(const PointPredictor& points, int gpus) {
   const StepSimulator& simulator = points.simulator();
   if (!simulator.model().has_smaller_last_step)
@@ -55,6 +58,7 @@ double share_of_one(const PointPredictor& points, int gpus) {
   return static_cast<double>(simulator.batch_per_gpu(gpus)) / static_cast<double>(simulator.batch_per_gpu(1));
 }
 
+/// Returns the reason why kernels take longer than the share of one GPU's.
 std::string_view words_for_kernels(const SimulatedStep& many, double share) {
   if (many.waits_for_slower_s > 0) return many.waits_for;
   return share < 1 ? "kernels of a smaller batch, which use the GPU less well" : "slower kernels";
@@ -77,6 +81,7 @@ CrossoverCause cause_of_loss(PointPredictor& points, int gpus, const std::vector
   parts.add(std::string(words_for_kernels(many, share)), of_many.back() - share * of_one.back());
   if (points.simulator().model().has_smaller_last_step)
     add_lost_shares(parts, points, gpus, one.step_s, share);
+  // The ideal step has every GPU at the pace of one GPU alone.
   const double ideal = one.step_s * points.samples_per_step(gpus) / points.samples_per_step(1) / gpus;
   return std::move(parts).summing_to(many.step_s - ideal, gpus);
 }

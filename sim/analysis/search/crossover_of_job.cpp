@@ -1,4 +1,5 @@
-// The search knows curves only; here it gets a simulator, a budget by the size of the network, and words.
+// Connects the search, which knows curves only, to a simulator: it chooses the range, a budget by the size of
+// the network, and the words that explain the result.
 #include "sim/analysis/search/crossover_of_job.hpp"
 
 #include <algorithm>
@@ -15,31 +16,34 @@ namespace foretrain {
 
 namespace {
 
-/// The search goes no further, unless the scenario lists larger numbers; every real cluster of the catalog is
-/// smaller.
+/// Largest number that is searched unless the scenario lists larger ones; every real cluster of the catalog
+/// is smaller.
 constexpr std::int64_t kMostSearched = 4096;
 
-/// Numbers of GPUs the search may simulate: many for small networks, few when one simulation is heavy.
+/// Returns the number of simulations: up to 400 for small networks, 8 when one simulation is heavy. The
+/// estimate counts the tasks of a step: operators, four for each tensor of parameters, and buffers.
 int search_budget(const ExpandedModel& model) {
   const auto per_step = static_cast<double>(model.forward.size() + model.backward.size() +
                                             4 * model.parameters.size() + model.buffers.size() + 1);
   return static_cast<int>(std::clamp(120'000 / per_step, 8.0, 400.0));
 }
 
-/// Tensors dealt out to servers in turn: each number of nodes gives another share to the fullest one.
+/// Returns true for strategies with parameter servers. Tensors are dealt out to servers in turn, so each
+/// number of nodes gives the fullest server another share and the step jumps.
 bool has_servers(const Scenario& scenario) {
   const std::vector<Knob>& knobs = find_strategy(scenario.strategy)->knobs;
   return std::any_of(knobs.begin(), knobs.end(), [](const Knob& knob) { return knob.name == "servers"; });
 }
 
-/// Why the strategy cannot use more GPUs than were searched, where the cluster has more.
+/// Returns the reason why the strategy cannot use more GPUs than were searched; empty if the cluster has no
+/// more.
 std::string limit(const PointPredictor& points, int most_gpus) {
   const StepSimulator& simulator = points.simulator();
   return most_gpus < simulator.cluster_gpus() ? why_not_together(simulator.scenario(), most_gpus + 1)
                                               : std::string();
 }
 
-/// How far the search went, when that was not the end of the cluster, and what it took.
+/// Adds how far the search went, if that was not the end of the cluster, and how many simulations it took.
 void explain_search(const Crossover& found, const PointPredictor& points, int most_gpus, bool every_gpu,
                     Decisions& decisions) {
   if (most_gpus < points.simulator().cluster_gpus() && !points.simulator().scenario().global_batch) {
@@ -56,7 +60,7 @@ void explain_search(const Crossover& found, const PointPredictor& points, int mo
           : "more would take too long; answers are exact only if nothing dips between simulated numbers");
 }
 
-/// The numbers of GPUs that some answer names.
+/// Returns the numbers of GPUs that some answer names, without one GPU.
 std::set<int> answers_of(const Crossover& c) {
   std::set<int> out{c.fastest_gpus};
   for (const std::optional<int>& answer :
@@ -67,6 +71,7 @@ std::set<int> answers_of(const Crossover& c) {
   return out;
 }
 
+/// Adds the loss at each answer, and the sentence on the largest cause.
 void explain_answers(PointPredictor& points, int most_gpus, Crossover& found) {
   const int most = found.searched;
   const StepCauses causes = causes_of(points, informative_number(found).value_or(most));
@@ -83,12 +88,12 @@ void explain_answers(PointPredictor& points, int most_gpus, Crossover& found) {
 
 namespace {
 
-/// Where a slower GPU joins, the step jumps.
+/// Returns true if GPUs differ: the step jumps where a slower GPU joins.
 bool has_unlike_gpus(const Scenario& scenario) {
   return is_mixed(scenario.cluster) || has_slow_gpus(scenario);
 }
 
-/// Those asked for, and of nodes with unlike numbers of GPUs all that end with one.
+/// Returns the listed numbers, and on mixed clusters also every number that ends with a whole node.
 std::vector<int> whole_nodes_of(const Scenario& scenario) {
   std::vector<int> listed = scenario.gpus;
   if (!is_mixed(scenario.cluster)) return listed;
@@ -108,6 +113,7 @@ int most_searched(const Scenario& scenario) {
       scenario, static_cast<int>(std::max<std::int64_t>({std::min(useful, kMostSearched), listed, 1})));
 }
 
+/// Sets up the search space of the scenario.
 Crossover search_crossover(PointPredictor& points, int most_gpus, const WhichNumbers& which) {
   const Scenario& scenario = points.simulator().scenario();
   const StepModel& model = points.simulator().model();

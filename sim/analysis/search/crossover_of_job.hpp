@@ -1,5 +1,4 @@
-// The crossover of one scenario: how far and with how many simulations it is searched, and what stands in its
-// way.
+// The crossover of one scenario: its range and budget of simulations, and the obstacles to more GPUs.
 #pragma once
 
 #include <string>
@@ -9,31 +8,33 @@
 
 namespace foretrain {
 
-/// The largest number of GPUs that is searched: what cluster, global batch and strategy allow, or a larger
-/// listed one.
+/// Returns the largest number of GPUs that is searched: the limit of cluster, global batch and strategy, or a
+/// larger listed number.
 int most_searched(const Scenario& scenario);
 
-/// Which numbers of GPUs may be answers.
+/// The numbers of GPUs that may be answers.
 struct WhichNumbers {
-  bool every_gpu = false;       ///< also those between whole nodes
-  bool only_what_fits = false;  ///< into memory; costs the simulation of every number
+  /// Includes numbers between whole nodes.
+  bool every_gpu = false;
+  /// Excludes numbers that do not fit into memory; every number is then simulated.
+  bool only_what_fits = false;
 };
 
-/// Answers, causes, and in `decisions` how it was searched.
+/// Returns answers and causes, and adds the account of the search to `decisions`.
 Crossover crossover_of_job(PointPredictor& points, int most_gpus, const WhichNumbers& which,
                            Decisions& decisions);
 
-/// The answers alone.
+/// Returns the answers without causes.
 Crossover search_crossover(PointPredictor& points, int most_gpus, const WhichNumbers& which = {});
 
-// Why N GPUs are less than N times as fast as one.
+// The reasons why N GPUs are less than N times as fast as one.
 
-/// What a step loses against one that trains the same samples with all `gpus` at the pace of one alone: what
-/// each cause adds when causes are removed in this order, from many GPUs and from one. What shrinks meanwhile
-/// is taken off the others in proportion, so that the parts sum to the loss.
+/// Returns the loss of a step against one that trains the same samples with all `gpus` at the pace of one
+/// GPU. Each part is the time that a cause adds when causes are removed in this order, on many GPUs minus on
+/// one. Negative parts are dropped and the others scaled, so that they sum to the loss.
 CrossoverCause cause_of_loss(PointPredictor& points, int gpus, const std::vector<CausePart>& order);
 
-/// One clause: which cause, removed, saves most of the step, and how much.
+/// Returns one clause: the cause whose removal saves most of the step, and how much.
 std::string cause_sentence(const StepCauses& causes);
 
 }  // namespace foretrain

@@ -1,5 +1,5 @@
-// A layout is the scenario with its degrees; data-parallel ranks are left open, so that its fewest GPUs are
-// the reference, as in predict.
+// A layout is the scenario with other degrees. The data-parallel degree is left open, so that the layout's
+// fewest GPUs are the baseline, as in `predict`.
 #include "sim/analysis/search/layout_points.hpp"
 
 #include <algorithm>
@@ -12,6 +12,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the scenario with this layout on exactly its GPUs.
 Scenario with_layout(const Scenario& scenario, const LargeModelRun& job) {
   Scenario own = scenario;
   LargeModelRun open = job;
@@ -57,6 +58,7 @@ std::vector<std::size_t> shown_rows(const LayoutSearch& search, std::size_t top)
   return rows;
 }
 
+/// The rows use the same draws, so that inputs which slow both layouts alike cancel in the ratio.
 void add_intervals(const Scenario& scenario, const std::vector<std::size_t>& rows, LayoutSearch& search) {
   if (rows.empty()) return;
   LayoutPoints points(scenario, search.gpus);

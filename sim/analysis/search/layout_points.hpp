@@ -1,4 +1,4 @@
-// Layouts of a search as lines of a prediction: what predict would say of each, with its interval.
+// Layouts of a search as rows of a prediction: the figures that `predict` would print, with intervals.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,18 @@
 
 namespace foretrain {
 
-/// One scenario's cluster and device model, and any layouts on it. The scenario must outlive it.
+/// Predicts any layouts on one scenario's cluster and device model. The scenario must outlive it. Not
+/// thread-safe.
 class LayoutPoints {
  public:
   LayoutPoints(const Scenario& scenario, int most_gpus);
 
-  /// As predict prints it with these degrees, all intervals set. Speedup counts from the fewest GPUs that can
-  /// run the layout.
+  /// Returns the point that `predict` prints for these degrees, with all intervals. Speedup counts from the
+  /// fewest GPUs that can run the layout.
   PredictionPoint at(const LargeModelRun& job);
-  /// By which factor the step is longer in each draw of the uncertain inputs.
+  /// Returns how the layout's step responds to each uncertain input.
   StepResponse response_of(const LargeModelRun& job);
-  /// What its step takes without each of its causes.
+  /// Returns the times of its step without each of its causes.
   StepCauses causes_of(const LargeModelRun& job) const;
   const Draws& draws() const { return draws_; }
 
@@ -31,10 +32,10 @@ class LayoutPoints {
   Draws draws_;
 };
 
-/// Sets the intervals of the rows that are shown, of each step and of it over the first's.
+/// Sets, for the rows that are shown, the interval of the step and of its ratio to the first layout's step.
 void add_intervals(const Scenario& scenario, const std::vector<std::size_t>& rows, LayoutSearch& search);
 
-/// The first `top` layouts, and those on the front behind them.
+/// Returns the indices of the first `top` layouts and of those behind them that are on the Pareto front.
 std::vector<std::size_t> shown_rows(const LayoutSearch& search, std::size_t top);
 
 }  // namespace foretrain

@@ -1,4 +1,4 @@
-// Layouts in words: what each has besides its degrees, and why the first one is first.
+// Layouts in words: their settings besides the degrees, and the reason why the first one is first.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -12,7 +12,7 @@ namespace foretrain {
 
 namespace {
 
-/// "tensor = 4, pipeline = 2": degrees that were not varied.
+/// Returns the degrees that were not varied: "tensor = 4, pipeline = 2".
 std::string given_degrees(const Degrees& d, const std::vector<std::string>& fixed) {
   const std::pair<std::string_view, int> degrees[] = {{"tensor", d.tensor},
                                                       {"pipeline", d.pipeline},
@@ -26,14 +26,14 @@ std::string given_degrees(const Degrees& d, const std::vector<std::string>& fixe
   return text;
 }
 
-/// "4 % longer", "as long within 5 %".
+/// Returns how much longer the other step is: "4 % longer", "as long within 5 %".
 std::string longer(const ModelLayout& first, const ModelLayout& other) {
   const double more = other.step_s / first.step_s - 1;
   if (std::abs(more) < kTie) return fmt::format("as long within {:.0f} %", 100 * kTie);
   return fmt::format("{:.0f} % longer", 100 * more);
 }
 
-/// All that fit have the same degrees; what is second among them differs in its settings.
+/// Returns the reason where all fitting layouts have the same degrees; the second differs in its settings.
 std::string no_other_degrees(const LayoutSearch& search, const std::vector<std::string>& fixed) {
   const std::vector<ModelLayout>& layouts = search.layouts;
   const ModelLayout& first = layouts.front();
@@ -54,6 +54,8 @@ std::string settings_of(const LargeModelRun& job) {
   return text;
 }
 
+/// The first layout is compared with the best one of other degrees, because that is the alternative a user
+/// would consider.
 std::string why_first(const LayoutSearch& search, const std::vector<std::string>& fixed,
                       const CostsMore& costs_more) {
   const ModelLayout& first = *search.best();

@@ -1,4 +1,5 @@
-// Combinations of degrees that divide; those that need too much memory fall out before any is simulated.
+// Exhaustive search over combinations of degrees that divide the GPUs. Combinations with too little memory
+// are dropped before they are simulated, because memory is a formula and a step is a simulation.
 #include "sim/analysis/search/layouts.hpp"
 
 #include <algorithm>
@@ -21,13 +22,17 @@ namespace foretrain {
 
 namespace {
 
+/// Tokens of a global batch where none is stated.
 constexpr std::int64_t kUsualTokens = 1 << 20;
-constexpr int kMostChunks = 12;  ///< virtual stages that are tried
-/// From here on sequences are long enough to be cut, in two or in as many as there are GPUs of two nodes.
+/// Most virtual stages that are tried.
+constexpr int kMostChunks = 12;
+/// Sequence lengths, in tokens, from which context parallelism is tried: degrees up to 2 from the first
+/// length, up to 16 from the second.
 constexpr std::int64_t kCutSequence = 8192, kLongSequence = 16384;
-/// So many layouts are looked at again on other machines.
+/// Number of layouts that are simulated again on other machines.
 constexpr std::size_t kLookedAtAgain = 24;
 
+/// Returns the divisors of a number up to `most`, ascending.
 std::vector<int> divisors(std::int64_t of, std::int64_t most) {
   std::vector<int> all;
   for (std::int64_t d = 1; d <= std::min(of, most); ++d)
@@ -35,14 +40,14 @@ std::vector<int> divisors(std::int64_t of, std::int64_t most) {
   return all;
 }
 
-/// Whether the layers make so many chunks of one size, or would with embedding, head and further tokens'
-/// layers among them (61 layers of DeepSeek-V3 on 16 chunks).
+/// Returns true if the layers divide into chunks of one size. Embedding, head and layers of further predicted
+/// tokens may count as layers of their own (61 layers of DeepSeek-V3 on 16 chunks).
 bool makes_chunks(const LargeModelRun& job, int chunks) {
   const int layers = job.shape.layers, ends = 2 + job.next_tokens;
   return chunks <= layers && (layers % chunks == 0 || (layers + ends) % chunks == 0);
 }
 
-/// Which values of each key are tried.
+/// The values of each key that are tried.
 class Choices {
  public:
   Choices(const Scenario& scenario, const LayoutRequest& request)
@@ -54,11 +59,14 @@ class Choices {
   bool is_fixed(std::string_view key) const {
     return std::ranges::find(request_.fixed, key) != request_.fixed.end();
   }
+  /// Returns the scenario's own value for a fixed key, else all values.
   template <typename T>
   std::vector<T> values(std::string_view key, T own, std::vector<T> all) const {
     return is_fixed(key) ? std::vector<T>{own} : all;
   }
+  /// Adds all settings for one combination of degrees.
   void add_of_degrees(const LargeModelRun& job, std::vector<LargeModelRun>& jobs) const;
+  /// Returns the degrees of expert parallelism that are tried.
   std::vector<int> experts() const {
     if (!own_.shape.experts) return {1};
     return values("expert", own_.degrees.expert, divisors(own_.shape.experts->experts, request_.gpus));
@@ -69,6 +77,8 @@ class Choices {
   int per_node_;
 };
 
+/// The interleaved schedule comes with virtual stages; sharded parameters are tried only without a pipeline
+/// and with data-parallel ranks.
 void Choices::add_of_degrees(const LargeModelRun& job, std::vector<LargeModelRun>& jobs) const {
   const int stages = job.degrees.pipeline;
   std::vector<int> chunks{1};
@@ -86,8 +96,10 @@ void Choices::add_of_degrees(const LargeModelRun& job, std::vector<LargeModelRun
           other.sharding = sharding, other.recompute = recompute;
           if (!is_fixed("schedule"))
             other.schedule = v > 1 ? PipelineSchedule::interleaved : PipelineSchedule::one_f_one_b;
+          // Sharded parameters over a single rank are the same as none.
           const bool shares = sharding != ModelSharding::parameters || other.shards() > 1;
           if (shares && faults_of(other, request_.gpus).empty()) jobs.push_back(other);
+          // The check is inside the loops, so that a huge request is refused early.
           if (jobs.size() > kMostLayouts)
             throw InputError(fmt::format("more than {} layouts", kMostLayouts),
                              "fix some of their keys, as in --set parallel.tensor=8");
@@ -97,6 +109,7 @@ void Choices::add_of_degrees(const LargeModelRun& job, std::vector<LargeModelRun
   }
 }
 
+/// Tensor parallelism stays within a node; the data-parallel degree takes the remaining GPUs.
 std::vector<LargeModelRun> Choices::jobs() const {
   std::vector<LargeModelRun> jobs;
   const std::vector<int> contexts = own_.sequence < kCutSequence
@@ -120,13 +133,14 @@ std::vector<LargeModelRun> Choices::jobs() const {
   return jobs;
 }
 
+/// Returns the bytes of the fullest stage.
 double fullest(const LargeModelRun& job) {
   double most = 0;
   for (const StageMemory& stage : stage_memory(job)) most = std::max(most, stage.total());
   return most;
 }
 
-/// The scenario with this layout on just its GPUs.
+/// Returns the scenario with this layout on exactly its GPUs.
 Scenario with_job(const Scenario& scenario, const LargeModelRun& job) {
   Scenario own = scenario;
   set_layout(own, job);
@@ -134,8 +148,7 @@ Scenario with_job(const Scenario& scenario, const LargeModelRun& job) {
   return own;
 }
 
-/// Simulates candidates on one machine: cut layouts by themselves, others by the step model of their
-/// scenario.
+/// Simulates candidates on one machine: cut layouts directly, others by the step model of their scenario.
 class LayoutSimulator {
  public:
   LayoutSimulator(const Scenario& scenario, int gpus)
@@ -147,7 +160,8 @@ class LayoutSimulator {
     return StepSimulator(own, base_).step_s(job.gpus(), device);
   }
 
-  /// With the job, step, memory, breakdown and point; memory alone where it hardly fits.
+  /// Returns the layout with step, memory, breakdown and point. A cut layout that hardly fits has its memory
+  /// alone.
   ModelLayout layout(const LargeModelRun& job, const DeviceModel& device) {
     ModelLayout out;
     out.job = job;
@@ -166,7 +180,7 @@ class LayoutSimulator {
   }
 
   double capacity() const { return static_cast<double>(node().gpu.capacity().count); }
-  /// What the pipeline's or the strategy's own time is called.
+  /// Returns the name of the time that is neither kernels, communication nor host.
   std::string_view other_account() const { return base_.other_account(); }
   const NodeSpec& node() const { return base_.cluster().node_spec(ranks_.ranks.front().node); }
 
@@ -176,6 +190,7 @@ class LayoutSimulator {
         {job, base_.cluster(), ranks_, device, scenario_.collective, base_.collectives(), false});
   }
 
+  /// Fills a layout that runs as a data-parallel strategy; its memory depends on the simulated strategy.
   void take_uncut(const Scenario& own, const DeviceModel& device, ModelLayout& out) const {
     const SimulatedStep step = StepSimulator(own, base_).simulate(out.job.gpus(), device, Reading::accounts);
     PredictionPoint point;
@@ -195,7 +210,8 @@ class LayoutSimulator {
 
 bool probably_fits(const ModelLayout& layout) { return layout.fits >= kProbablyFits; }
 
-/// Faster or smaller than all before it, in the order of their times.
+/// Marks the Pareto front and ties. Layouts must be in the order of their times, so each on the front needs
+/// less memory than all before it.
 void settle_front(std::span<ModelLayout> layouts) {
   double least = std::numeric_limits<double>::infinity();
   for (ModelLayout& layout : layouts) {
@@ -205,9 +221,10 @@ void settle_front(std::span<ModelLayout> layouts) {
   }
 }
 
-/// What takes as long as the fastest that is left comes by the chance that it fits, in whole percent and
-/// nearly sure as sure: smaller differences of a chance are none.
+/// Orders each run of equally fast layouts by the probability that they fit. Whole percent are compared and
+/// 99 % counts as sure, because smaller differences of a probability mean nothing.
 void order_ties(std::span<ModelLayout> layouts) {
+  // A probability near 1 counts as 99 %.
   const auto percent_that_fit = [](const ModelLayout& layout) {
     return std::min(99.0, std::round(100 * layout.fits));
   };
@@ -220,7 +237,7 @@ void order_ties(std::span<ModelLayout> layouts) {
   }
 }
 
-/// Those that probably fit come first. Returns how many they are.
+/// Orders all layouts, those that probably fit first, and returns their number. Requires at least one layout.
 std::size_t set_order(std::vector<ModelLayout>& layouts) {
   std::ranges::stable_sort(layouts, {}, &ModelLayout::step_s);
   const auto others = std::stable_partition(layouts.begin(), layouts.end(), probably_fits);
@@ -232,7 +249,7 @@ std::size_t set_order(std::vector<ModelLayout>& layouts) {
   return count;
 }
 
-/// What each removal saves when one follows the other; behind them the kernels.
+/// Returns the time that each removal saves when all are removed in turn; the last entry is the kernels.
 std::vector<double> parts_of(LayoutSimulator& simulator, const ModelLayout& layout, DeviceModel device) {
   std::vector<double> parts;
   double before = layout.step_s;
@@ -246,7 +263,8 @@ std::vector<double> parts_of(LayoutSimulator& simulator, const ModelLayout& layo
   return parts;
 }
 
-/// Found by removing the same causes from both steps, one after another.
+/// Returns the work that costs the other layout most, found by removing the same causes from both steps in
+/// turn.
 std::string costs_more(LayoutSimulator& simulator, const DeviceModel& device, const ModelLayout& first,
                        const ModelLayout& other) {
   const std::vector<double> own = parts_of(simulator, first, device),
@@ -260,6 +278,7 @@ std::string costs_more(LayoutSimulator& simulator, const DeviceModel& device, co
                                                             : noun_of(kRemovable[most]));
 }
 
+/// A hypothetical machine, by its speed relative to the scenario's.
 struct OtherMachine {
   std::string_view name;
   double kernel_speed, link_speed;
@@ -267,7 +286,8 @@ struct OtherMachine {
 constexpr OtherMachine kOtherMachines[] = {
     {"links half as fast", 1, 0.5}, {"links twice as fast", 1, 2}, {"GPUs twice as fast", 2, 1}};
 
-/// Whether the first is still fastest elsewhere.
+/// Returns a sentence for each other machine on which another of the best layouts would be first by more than
+/// a tie.
 std::vector<std::string> would_change(const LayoutSearch& search, LayoutSimulator& simulator,
                                       const DeviceModel& device, std::size_t that_fit) {
   std::vector<std::string> out;
@@ -293,7 +313,7 @@ std::vector<std::string> would_change(const LayoutSearch& search, LayoutSimulato
   return out;
 }
 
-/// Those that may fit.
+/// Simulates all combinations that may fit and counts the others.
 void simulate_all(const std::vector<LargeModelRun>& jobs, LayoutSimulator& simulator,
                   const DeviceModel& device, LayoutSearch& search, const Progress& progress) {
   search.capacity_bytes = simulator.capacity();
@@ -309,6 +329,7 @@ void simulate_all(const std::vector<LargeModelRun>& jobs, LayoutSimulator& simul
   }
 }
 
+/// Returns the sentence on the smallest layout where none probably fits.
 std::string nothing_fits(const LayoutSearch& search) {
   const auto text = [](double bytes) { return to_string(Bytes{static_cast<std::int64_t>(bytes)}); };
   double most = 0;
@@ -342,6 +363,7 @@ LayoutSearch search_layouts(const Scenario& scenario, const LayoutRequest& asked
   simulate_all(jobs, simulator, device, search, progress);
   search.simulated = search.layouts.size();
   const std::size_t that_fit = search.layouts.empty() ? 0 : set_order(search.layouts);
+  // Reasons and other machines are about the first layout, so one must fit.
   if (that_fit == 0) return search.why_none = nothing_fits(search), search;
   search.why_first =
       why_first(search, request.fixed, [&](const ModelLayout& first, const ModelLayout& other) {

@@ -1,5 +1,6 @@
-// The fastest and the cheapest row are found first. Where they are one row it wins, and the sentence holds it
-// against the strongest row on more GPUs of another cluster: that is what somebody would else have asked for.
+// The verdict of a comparison of machines. The fastest and the cheapest row are found first. If they are the
+// same row, it wins. The sentence then compares it with the strongest row on more GPUs of another cluster,
+// which a user would otherwise have chosen.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -19,10 +20,11 @@ namespace foretrain {
 
 namespace {
 
+/// A figure by which rows are compared; smaller is better.
 using RowFigure = std::function<double(const MachineRow&)>;
 
-/// Of the rows alike the least of `first` that of the least `second`; then the one on fewer GPUs. nullptr: no
-/// row `counts`.
+/// Returns the best row by `first`; of rows that are alike in it, the best by `second`, then the one on fewer
+/// GPUs. Returns nullptr if no row `counts`.
 const MachineRow* least(const std::vector<MachineRow>& rows,
                         const std::function<bool(const MachineRow&)>& counts, const RowFigure& first,
                         const RowFigure& second) {
@@ -38,6 +40,7 @@ const MachineRow* least(const std::vector<MachineRow>& rows,
   return best;
 }
 
+/// Returns the index of a row, none for nullptr.
 std::optional<std::size_t> place_of(const MachineComparison& c, const MachineRow* row) {
   return row != nullptr ? std::optional(static_cast<std::size_t>(row - c.rows.data())) : std::nullopt;
 }
@@ -49,12 +52,12 @@ std::string number_word(int number) {
   return at < kWords.size() ? std::string(kWords[at]) : fmt::format("{}", number);
 }
 
-/// "two P100 of m3-p100".
+/// Returns a machine in words: "two P100 of m3-p100".
 std::string machine(const MachineRow& row) {
   return fmt::format("{} {} of {}", number_word(row.gpus), short_gpu_name(row.gpu), row.cluster);
 }
 
-/// The verb's form for one GPU, or for several.
+/// Returns the verb's form for one GPU or for several.
 std::string verb(const MachineRow& row, std::string_view one, std::string_view several) {
   return std::string(row.gpus == 1 ? one : several);
 }
@@ -73,7 +76,7 @@ std::string amount_words(AmountOf amount) {
 
 std::string two_digits(double value) { return value < 10 ? fmt::format("{:.2g}", value) : decimal(value, 0); }
 
-/// "2 h 5 min an epoch for 8.2 GPU-hours".
+/// Returns time and price of a row: "2 h 5 min an epoch for 8.2 GPU-hours".
 std::string bill(const MachineComparison& c, const MachineRow& row) {
   const std::string unit = counted_in(c, row), paid = two_digits(price_of(c, row));
   std::string price = unit == "cost" ? "a cost of " + paid : fmt::format("{} {}", paid, unit);
@@ -81,7 +84,8 @@ std::string bill(const MachineComparison& c, const MachineRow& row) {
   return fmt::format("{}{} for {}", spoken_duration(row.time_s), amount_words(c.amount), price);
 }
 
-/// "half the GPU-hours", "68 % fewer GPU-hours", "1.4 times the cost": what `row` pays against another.
+/// Returns the price of a row relative to another: "half the GPU-hours", "68 % fewer GPU-hours", "1.4 times
+/// the cost".
 std::string price_against(const MachineComparison& c, const MachineRow& row, const MachineRow& other) {
   const double ratio = price_of(c, row) / price_of(c, other);
   const std::string unit = counted_in(c, row);
@@ -92,8 +96,8 @@ std::string price_against(const MachineComparison& c, const MachineRow& row, con
                      ratio > 1 ? "more" : (unit == "cost" ? "less" : "fewer"), unit);
 }
 
-/// Whom the winner is held against: the fastest row on more GPUs of another cluster, else the fastest of
-/// another cluster, else the fastest other row. nullptr: no other row runs.
+/// Returns the row that the winner is compared with: the fastest on more GPUs of another cluster, else the
+/// fastest of another cluster, else the fastest other row. Returns nullptr if no other row runs.
 const MachineRow* opponent_of(const MachineComparison& c, const MachineRow& winner) {
   const MachineRow* found = nullptr;
   const auto rank = [&winner](const MachineRow& row) {
@@ -105,7 +109,7 @@ const MachineRow* opponent_of(const MachineComparison& c, const MachineRow& winn
   return found;
 }
 
-/// How sure the order of two rows is; empty where nobody computed intervals.
+/// Returns a sentence on the probability that the order of two rows is right; empty without intervals.
 std::string sureness(const MachineRow& row, const MachineRow& slower) {
   if (row.time.low_s <= 0 || slower.time.low_s <= 0) return "";
   const double chance = chance_of_faster(row, slower);
@@ -114,7 +118,7 @@ std::string sureness(const MachineRow& row, const MachineRow& slower) {
              : fmt::format(" The chance that the first is faster is at least {}.", spoken_chance(chance));
 }
 
-/// What else there is: how many rows the winner beats, or that it is the only cluster that can run it.
+/// Returns a sentence on the other rows: how many there are, or that no other cluster can run the training.
 std::string among(const MachineComparison& c, const MachineRow& winner) {
   const auto running = std::ranges::count_if(c.rows, &MachineRow::runs);
   const auto is_elsewhere = [&winner](const MachineRow& row) { return row.cluster != winner.cluster; };
@@ -126,7 +130,7 @@ std::string among(const MachineComparison& c, const MachineRow& winner) {
                      verb(winner, "It is", "They are"), running);
 }
 
-/// One row is both fastest and cheapest.
+/// Returns the verdict where one row is both fastest and cheapest.
 std::string about_winner(const MachineComparison& c, const MachineRow& winner) {
   const MachineRow* other = opponent_of(c, winner);
   if (c.rows.size() == 1)
@@ -150,6 +154,7 @@ std::string about_winner(const MachineComparison& c, const MachineRow& winner) {
          among(c, winner) + sureness(winner, *other);
 }
 
+/// Returns the verdict where the fastest and the cheapest are different rows.
 std::string about_trade(const MachineComparison& c, const MachineRow& fastest, const MachineRow& cheapest) {
   const std::string either_way =
       fastest.cluster == cheapest.cluster ? fmt::format(" Both are on {}.", fastest.cluster) : "";
@@ -165,8 +170,10 @@ std::string with_range(const MachineRow& row) {
                      spoken_range(row.time.low_s, row.time.high_s));
 }
 
+/// Returns true if the upper end of the row's interval keeps the deadline, which is a probability of 95 %.
 bool keeps(const MachineRow& row, double deadline_s) { return row.runs() && row.time.high_s <= deadline_s; }
 
+/// Returns the verdict with a deadline: the cheapest row that keeps it, or the fastest one if none does.
 std::string about_deadline(const MachineComparison& c, const MachineRow& fastest, const MachineRow* best) {
   const std::string limit = spoken_duration(*c.deadline_s);
   if (best == nullptr)
@@ -183,6 +190,7 @@ std::string about_deadline(const MachineComparison& c, const MachineRow& fastest
                      spoken_factor(best->time_s / fastest.time_s), price_against(c, fastest, *best));
 }
 
+/// Orders the rows by time, those that cannot run last, and sets their relative speeds.
 void order_rows(MachineComparison& c) {
   std::ranges::stable_sort(c.rows, [](const MachineRow& a, const MachineRow& b) {
     if (a.runs() != b.runs()) return a.runs();
@@ -199,7 +207,7 @@ double price_of(const MachineComparison& comparison, const MachineRow& row) {
 }
 
 double chance_of_faster(const MachineRow& row, const MachineRow& slower) {
-  // The logarithm of a time over its own middle has these ends at 5 and 95 %.
+  // The ends of a 90 % interval are the 5 % and 95 % quantiles of the logarithm.
   constexpr double kQuantile95 = 1.6448536269514722;
   const auto variance = [](const Interval& time) {
     const double spread = 0.5 * std::log(time.high_s / time.low_s) / kQuantile95;
@@ -214,6 +222,7 @@ double chance_of_faster(const MachineRow& row, const MachineRow& slower) {
   return 0.5 * std::erfc(-gap / (spread * std::sqrt(2.0)));
 }
 
+/// A name with a family keeps it; of other names the first part is the product.
 std::string short_gpu_name(std::string_view gpu) {
   const bool has_family = gpu.starts_with("rtx-") || gpu.starts_with("quadro-");
   std::string name(has_family ? gpu : gpu.substr(0, gpu.find('-')));

@@ -1,5 +1,5 @@
-// Each cluster is predicted once for all numbers of GPUs; where it cannot have all of them, once for each, so
-// that one impossible number hides no other.
+// A cluster is predicted once for all numbers of GPUs. Where that fails, each number is predicted by itself,
+// so that one impossible number hides no other.
 #include "sim/analysis/search/machines.hpp"
 
 #include <algorithm>
@@ -20,11 +20,12 @@ namespace foretrain {
 
 namespace {
 
+/// Samples of AmountOf::million_samples.
 constexpr double kMillionSamples = 1e6;
-/// Warnings that begin so are about speedups over one GPU, which no machine's row has.
+/// Beginning of warnings about speedups over one GPU, which no row of a comparison of machines shows.
 constexpr std::string_view kAboutSpeedups = "speedups and";
 
-/// Opens every cluster, so that all unknown names are reported at once.
+/// Opens every cluster and throws all mistakes at once.
 std::vector<ClusterSpec> open_clusters(const std::vector<std::string>& names) {
   std::vector<ClusterSpec> clusters;
   std::vector<Diagnostic> mistakes;
@@ -39,13 +40,14 @@ std::vector<ClusterSpec> open_clusters(const std::vector<std::string>& names) {
   return clusters;
 }
 
+/// Returns the largest amount of work whose size is known.
 AmountOf amount_of(const Scenario& scenario, const MachinesRequest& request) {
   if (scenario.workload.data.samples == 0) return AmountOf::million_samples;
   return scenario.states("run.epochs") || request.deadline_s ? AmountOf::run : AmountOf::epoch;
 }
 
-/// The point with a run that lasts as long as the comparison's amount. An epoch and a million samples are
-/// steps alone, without start-up.
+/// Returns the point with a run as long as the comparison's amount. An epoch and a million samples are steps
+/// alone, without start-up.
 PredictionPoint point_of_amount(PredictionPoint p, AmountOf amount) {
   if (amount == AmountOf::run) return p;
   const double steps = amount == AmountOf::epoch ? static_cast<double>(p.steps_per_epoch)
@@ -55,12 +57,13 @@ PredictionPoint point_of_amount(PredictionPoint p, AmountOf amount) {
   return p;
 }
 
+/// Returns the cluster's own price of the request, else the common one.
 std::optional<double> requested_price(const MachinesRequest& request, const std::string& cluster) {
   const auto own = request.prices.find(cluster);
   return own != request.prices.end() ? std::optional(own->second) : request.price_per_gpu_hour;
 }
 
-/// Times, GPU-hours, energy, and the cost where the request or the site has a price.
+/// Sets time, GPU-hours and energy, and the cost where the request or the site has a price.
 void price_row(MachineRow& row, const Scenario& scenario, AmountOf amount, const MachinesRequest& request) {
   RecommendationRequest price;
   price.price_per_gpu_hour = requested_price(request, row.cluster);
@@ -73,10 +76,10 @@ void price_row(MachineRow& row, const Scenario& scenario, AmountOf amount, const
   row.cost = job.cost, row.cost_unit = billing_of(scenario, price).name;
 }
 
-/// Units that every centre counts in its own way: the same name on two clusters is not the same money.
+/// Units that every centre defines in its own way: the same name on two clusters is not the same money.
 constexpr std::array<std::string_view, 3> kUnitsOfOneCentre{"GPU-h", "node-h", "SU"};
 
-/// Whether costs of all rows that run can be compared.
+/// Returns true if the costs of all rows that run are in one comparable unit.
 bool has_common_unit(const std::vector<MachineRow>& rows) {
   const auto first = std::ranges::find_if(rows, &MachineRow::runs);
   if (first == rows.end()) return false;
@@ -94,6 +97,7 @@ std::string memory_shortage(const PredictionPoint& p) {
 
 constexpr const char* kNoCombinations = "the combinations of [study] are not compared: predict shows them";
 
+/// Collects the rows of all clusters.
 class Comparing {
  public:
   Comparing(const OpenOnMachine& open, const MachinesRequest& request, const EvidenceUse& evidence)
@@ -101,16 +105,20 @@ class Comparing {
     out_.deadline_s = request.deadline_s;
   }
 
+  /// Adds the rows of one cluster. If the prediction for all numbers fails, each number is tried by itself; a
+  /// single number that fails becomes a row with the reason.
   void add(const std::string& name, const ClusterSpec& cluster, const std::vector<int>& gpus) {
     try {
       add_predicted(name, cluster, gpus);
     } catch (const InputError& error) {
       if (!first_mistake_) first_mistake_ = error;
+      // A single number that fails is a row; several are tried one by one.
       if (gpus.size() == 1) return add_impossible(name, cluster, gpus.front(), error.first_message());
       for (const int number : gpus) add(name, cluster, {number});
     }
   }
 
+  /// Completes the comparison; an error that every cluster has is the training's own and is thrown.
   MachineComparison compared() {
     if (!has_opened_ && first_mistake_) throw *first_mistake_;
     if (request_.deadline_s && out_.samples == 0)
@@ -130,6 +138,7 @@ class Comparing {
     out_.rows.push_back(std::move(row));
   }
 
+  /// Predicts one cluster and adds its points, measured runs, warnings and decisions.
   void add_predicted(const std::string& name, const ClusterSpec& cluster, const std::vector<int>& gpus) {
     const Scenario scenario = open_(name, gpus);
     has_opened_ = true;
@@ -147,9 +156,11 @@ class Comparing {
     out_.decisions.back().second.add(prediction.decisions);
   }
 
+  /// Takes the heading from the first scenario that opens.
   void take_heading(const Scenario& scenario) {
     out_.model = scenario.model.name;
     out_.training = named_with(out_.model, scenario.model.tuning);
+    // A scenario that was made from options has a name that contains the first cluster.
     const bool is_of_options = scenario.name == fmt::format("{} on {}", out_.model, scenario.cluster.name);
     out_.scenario = is_of_options ? out_.model : scenario.name;
     out_.strategy = step_model_of(scenario).label(scenario);
@@ -160,6 +171,7 @@ class Comparing {
     out_.amount = amount_of(scenario, request_);
   }
 
+  /// Adds one row, with the reason why it cannot run, if there is one, or with its price.
   void add_point(const std::string& name, const ClusterSpec& cluster, const Scenario& scenario,
                  const PredictionPoint& point) {
     MachineRow row{.cluster = name, .gpu = cluster.node.gpu.name, .gpus = point.gpus, .nodes = point.nodes};
@@ -174,7 +186,7 @@ class Comparing {
     out_.rows.push_back(std::move(row));
   }
 
-  /// With a batch for each GPU rows on more GPUs are other trainings.
+  /// Warns that rows on more GPUs train with larger global batches, which makes them other trainings.
   void warn_of_batches() {
     const MachineRow* first = nullptr;
     for (const MachineRow& row : out_.rows) {
@@ -189,7 +201,7 @@ class Comparing {
     }
   }
 
-  /// A warning that every cluster has stands once; others name their cluster.
+  /// Adds warnings that all clusters share once, and the others with the cluster's name.
   void add_shared_warnings() {
     for (const auto& [cluster, text] : warnings_) {
       const auto same = [&text = text](const auto& warning) { return warning.second == text; };
@@ -207,7 +219,8 @@ class Comparing {
   bool has_opened_ = false;
   int clusters_predicted_ = 0;
   std::optional<InputError> first_mistake_;
-  std::vector<std::pair<std::string, std::string>> warnings_;  ///< cluster and text
+  /// Warnings as pairs of cluster and text.
+  std::vector<std::pair<std::string, std::string>> warnings_;
 };
 
 }  // namespace

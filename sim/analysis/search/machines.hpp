@@ -1,4 +1,4 @@
-// The comparison of machines: one training on several clusters, what each run takes and costs, and which
+// The comparison of machines: one training on several clusters, the time and cost of each run, and the
 // machine to use.
 #pragma once
 
@@ -18,83 +18,106 @@
 
 namespace foretrain {
 
-/// What times, GPU-hours, costs and energy are of: the run where data set and epochs are given, else one
-/// epoch's steps, else the steps of a million samples.
+/// The amount of work that times, GPU-hours, costs and energy refer to: the run where data set and epochs are
+/// stated, else the steps of one epoch, else those of a million samples.
 enum class AmountOf : std::uint8_t { run, epoch, million_samples };
-/// "run", "epoch", "million_samples": the words of JSON and CSV.
+/// Returns the word of JSON and CSV: "run", "epoch" or "million_samples".
 std::string_view name_of(AmountOf amount);
 
-/// What is asked of the machines besides their names.
+/// The request besides the names of the machines.
 struct MachinesRequest {
-  std::optional<double> deadline_s{};          ///< of the run, without queueing
-  std::optional<double> price_per_gpu_hour{};  ///< of every cluster, in any currency
-  std::map<std::string, double> prices{};      ///< the same of one cluster, by its name
+  /// Time limit of the run in seconds, without queueing.
+  std::optional<double> deadline_s{};
+  /// Price on every cluster, in any currency.
+  std::optional<double> price_per_gpu_hour{};
+  /// Prices on single clusters, by name; they replace the common price.
+  std::map<std::string, double> prices{};
   bool has_prices() const { return price_per_gpu_hour || !prices.empty(); }
 };
 
-/// One cluster and number of GPUs. Where `why_not` says why it cannot run the training, all figures are
-/// empty, but for the memory of a point that does not fit.
+/// A cluster with a number of GPUs. A row that cannot run has a reason and no figures, except for the memory
+/// of a point that does not fit.
 struct MachineRow {
-  std::string cluster, gpu;  ///< names of the catalogs
+  /// Names of the catalogs.
+  std::string cluster, gpu;
   int gpus = 1, nodes = 0;
-  std::string why_not{};  ///< a sentence without its full stop; empty: it runs
+  /// The reason why it cannot run, without full stop; empty if it runs.
+  std::string why_not{};
   std::optional<PredictionPoint> point{};
-  double time_s = 0;  ///< of MachineComparison::amount
-  Interval time{};    ///< the same, 90 %
+  /// Seconds for MachineComparison::amount.
+  double time_s = 0;
+  /// Interval of time_s at 90 %.
+  Interval time{};
   double gpu_hours = 0;
-  double energy_kwh = 0;         ///< of the GPUs and their share of the nodes; 0: unknown
-  std::optional<double> cost{};  ///< none: neither the site nor the request has a price
-  std::string cost_unit{};       ///< as the site bills; empty: the currency of the request
-  double speed = 0;              ///< over that of the fastest row: 1 or less
+  /// Energy of the GPUs and their share of the nodes; 0 if unknown.
+  double energy_kwh = 0;
+  /// Absent where neither the site nor the request has a price.
+  std::optional<double> cost{};
+  /// Unit of the site's billing; empty for the currency of the request.
+  std::string cost_unit{};
+  /// Speed relative to the fastest row, at most 1.
+  double speed = 0;
   bool runs() const { return why_not.empty(); }
 };
 
-/// One training on several clusters: time, cost and whether it meets the deadline.
+/// The same training on several clusters: time, cost and whether each row keeps the deadline.
 struct MachineComparison {
   std::string scenario, model, strategy, precision;
-  std::string training;  ///< `model`, and how it is fine-tuned (named_with)
+  /// The model with its fine-tuning method (named_with).
+  std::string training;
   bool strong_scaling = false;
-  std::int64_t batch = 0;    ///< of all GPUs with strong scaling, else of each GPU
-  std::int64_t samples = 0;  ///< of the data set; 0: unknown
+  /// Samples of all GPUs under strong scaling, else of each GPU.
+  std::int64_t batch = 0;
+  /// Samples of the data set; 0 if unknown.
+  std::int64_t samples = 0;
   double epochs = 1;
   AmountOf amount = AmountOf::run;
   std::optional<double> deadline_s{};
-  std::vector<MachineRow> rows;  ///< the fastest first; those that cannot run last, in the order asked
-  bool counts_cost = false;      ///< every row that runs is priced in one unit; else GPU-hours are compared
-  // Places in `rows`; none: no row runs, or none keeps the deadline.
+  /// Rows, fastest first; those that cannot run come last, in the order asked.
+  std::vector<MachineRow> rows;
+  /// True if every row that runs is priced in one unit; otherwise GPU-hours are compared.
+  bool counts_cost = false;
+  // Indices into `rows`; none where no row runs or none keeps the deadline.
   std::optional<std::size_t> fastest{}, cheapest{};
-  std::optional<std::size_t> best{};  ///< keeps the deadline; without one it is fastest and cheapest
-  std::string verdict;                ///< sentences
-  std::vector<std::string> measured;  ///< of each cluster with measured runs of this training what they are
-  std::vector<std::string> assumed;   ///< of each server that is known by its GPU alone what it is
+  /// The row to use: the cheapest that keeps the deadline, or without a deadline the one that is both fastest
+  /// and cheapest.
+  std::optional<std::size_t> best{};
+  /// Verdict in one or more sentences.
+  std::string verdict;
+  /// Measured runs of this training, a text for each cluster that has any.
+  std::vector<std::string> measured;
+  /// Assumptions about servers that are known by their GPU alone, a text for each.
+  std::vector<std::string> assumed;
   std::vector<std::string> warnings;
-  std::vector<std::pair<std::string, Decisions>> decisions;  ///< by cluster
+  /// Decisions by cluster.
+  std::vector<std::pair<std::string, Decisions>> decisions;
 };
 
-/// Opens the training on a cluster with these numbers of GPUs. Throws InputError.
+/// Opens the training on a cluster with these numbers of GPUs. Throws InputError for mistakes.
 using OpenOnMachine = std::function<Scenario(const std::string& cluster, const std::vector<int>& gpus)>;
 
-/// Predicts the training on each cluster and number of GPUs. A machine that cannot run it is a row with its
-/// reason. Throws InputError with every unknown cluster, for a training that none of the clusters can read,
+/// Predicts the training on each cluster and number of GPUs. A machine that cannot run it becomes a row with
+/// the reason. Throws InputError with all unknown clusters at once, for a training that no cluster can open,
 /// and for a deadline of a run whose length is unknown.
 MachineComparison compare_machines(const std::vector<std::string>& clusters, const std::vector<int>& gpus,
                                    const OpenOnMachine& open, const MachinesRequest& request,
                                    const Progress& progress = nullptr, const EvidenceUse& evidence = {});
 
-// Which machine to use, from rows with their figures (machine_verdict.cpp).
+// The choice of the machine, from rows with their figures (machine_verdict.cpp).
 
-/// Orders the rows, and sets speeds, places and the verdict. Rows whose times or prices differ by less than
-/// two runs of one job (kAlike) are alike: of those alike in one the other decides.
+/// Orders the rows and sets speeds, indices and the verdict. Rows whose times or prices differ by less than
+/// two runs of one job (kAlike) are alike; the other figure then decides.
 void judge_machines(MachineComparison& comparison);
 
-/// What a row pays, in what the comparison counts: its cost, or GPU-hours.
+/// Returns the price of a row in the comparison's unit: its cost, or GPU-hours.
 double price_of(const MachineComparison& comparison, const MachineRow& row);
 
-/// The least chance that a row is faster than a slower one: both are lognormal, and errors that both share,
-/// as those of the network's kernels, would only raise it.
+/// Returns a lower bound of the probability that a row is faster than a slower one. Both times are taken as
+/// lognormal and independent; errors that both share, such as those of the network's kernels, would only
+/// raise it.
 double chance_of_faster(const MachineRow& row, const MachineRow& slower);
 
-/// "V100" of v100-pcie-16gb, "RTX 2080TI" of rtx-2080ti.
+/// Returns the short name of a GPU: "V100" of v100-pcie-16gb, "RTX 2080TI" of rtx-2080ti.
 std::string short_gpu_name(std::string_view gpu);
 
 }  // namespace foretrain

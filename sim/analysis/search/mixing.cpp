@@ -1,4 +1,4 @@
-// Each choice is a job of its own: the same scenario with some nodes excluded, on the GPUs that are left.
+// A choice is a job of its own: the same scenario with some nodes excluded, on the GPUs that remain.
 #include "sim/analysis/search/mixing.hpp"
 
 #include <algorithm>
@@ -20,11 +20,14 @@ namespace {
 
 /// Nodes that the job might do without.
 struct Exclusion {
-  std::string what;    ///< "v100 (2 nodes)"
-  std::string spoken;  ///< "the 2 v100 nodes"
+  /// Name in tables: "v100 (2 nodes)".
+  std::string what;
+  /// The nodes in a sentence: "the 2 v100 nodes".
+  std::string spoken;
   std::set<int> nodes;
 };
 
+/// Tries the choices of one job.
 class Mixer {
  public:
   Mixer(const PointPredictor& points, const PredictionPoint& point)
@@ -51,12 +54,14 @@ class Mixer {
             p.fits()};
   }
 
+  /// A choice that fits is better than one that does not; otherwise samples per second decide.
   static bool is_better(const MixingChoice& a, const MixingChoice& b) {
     if (a.fits != b.fits) return a.fits;
     return a.samples_per_s > b.samples_per_s;
   }
 
-  /// The kinds in the job from the slowest sample on; equal machines are one.
+  /// Returns the kinds in the job in descending order of the time for one sample; equal machines are one
+  /// kind.
   std::vector<int> kinds_by_speed() const {
     std::map<int, double> seconds_per_sample;
     for (const UnlikeShare& ranks : point_.unlike) {
@@ -70,6 +75,7 @@ class Mixer {
     return kinds;
   }
 
+  /// Returns the nodes of the job that are of this kind.
   std::set<int> nodes_of(int kind) const {
     std::set<int> nodes;
     for (const GpuPlace& rank : placement_.ranks) {
@@ -79,7 +85,8 @@ class Mixer {
     return nodes;
   }
 
-  /// Kinds from the slowest on; those that lack memory; nodes that have a slow GPU.
+  /// Returns the sets of nodes to exclude: the slowest kinds one after the other, the kinds that lack memory,
+  /// and nodes with a slow GPU. A set of nodes appears once.
   std::vector<Exclusion> sets_to_leave_out() const {
     std::vector<Exclusion> sets;
     const auto add = [&](Exclusion out) {
@@ -87,6 +94,7 @@ class Mixer {
       if (!out.nodes.empty() && !is_known) sets.push_back(std::move(out));
     };
     std::vector<int> kinds = kinds_by_speed();
+    // The fastest kind is never excluded, because one kind must remain.
     for (std::size_t i = 1; i < kinds.size(); ++i) add(excluded_kinds(std::span(kinds).first(i)));
     std::erase_if(kinds, [&](int kind) { return !lacks_memory(kind); });
     add(excluded_kinds(kinds));
@@ -94,6 +102,7 @@ class Mixer {
     return sets;
   }
 
+  /// Returns true if the training does not fit into the memory of this kind, even without scratch memory.
   bool lacks_memory(int kind) const {
     return std::ranges::any_of(point_.unlike, [&](const UnlikeShare& ranks) {
       return ranks.kind == name_of_kind(scenario_.cluster, kind) &&
@@ -116,6 +125,7 @@ class Mixer {
     return out;
   }
 
+  /// Returns all nodes that have at least one slow GPU.
   Exclusion nodes_with_slow_gpus() const {
     Exclusion out;
     for (const GpuPlace& rank : placement_.ranks) {
@@ -132,7 +142,7 @@ class Mixer {
         placement_.ranks, [&](const GpuPlace& rank) { return !nodes.contains(rank.node); }));
   }
 
-  /// No other node takes the place of one that is left out.
+  /// Returns all nodes but those of the job that are kept, so that no other node replaces an excluded one.
   std::vector<int> all_but_the_job_without(const std::set<int>& nodes) const {
     std::set<int> kept;
     for (const GpuPlace& rank : placement_.ranks) {
@@ -145,9 +155,11 @@ class Mixer {
     return others;
   }
 
+  /// Predicts the job without these nodes and adds the choice, unless too few GPUs or samples are left.
   void try_without(const Exclusion& nodes, std::vector<MixingChoice>& choices) const {
     const int gpus = gpus_without(nodes.nodes);
     Scenario without = scenario_;
+    // The job is defined by the nodes that it keeps, not by the numbers the user asked of each kind.
     without.launch.nodes_of.clear();
     without.launch.left_out = all_but_the_job_without(nodes.nodes);
     without.gpus = {gpus};
@@ -157,6 +169,7 @@ class Mixer {
     choices.push_back(choice_of(points.point(gpus, unsaid), nodes));
   }
 
+  /// Returns the verdict: memory first, then the difference in speed.
   static std::string verdict_on(const Mixing& mixing) {
     const MixingChoice &all = mixing.choices.front(), &best = mixing.choices[mixing.best];
     if (mixing.choices.size() == 1) return "there is no choice that leaves the slow ranks out";
@@ -171,6 +184,7 @@ class Mixer {
     return fmt::format("leaving out {} is {} % faster", best.left_out, percent(gain, 0));
   }
 
+  /// Returns the verdict where the job is best on all its nodes, compared with the next choice.
   static std::string verdict_for_all(const Mixing& mixing) {
     const auto next =
         std::max_element(mixing.choices.begin() + 1, mixing.choices.end(),

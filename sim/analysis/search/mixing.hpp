@@ -1,4 +1,4 @@
-// What it costs that the nodes of a job are not alike, and whether it is faster without the slow ones.
+// The cost of unlike nodes in one job, and whether the job is faster without the slow ones.
 #pragma once
 
 #include <optional>
@@ -8,14 +8,14 @@
 
 namespace foretrain {
 
-/// How much faster one way to run a job must be than another to be called so.
+/// Smallest difference in speed between two choices that is reported as a difference.
 inline constexpr double kMixingMatters = 0.01;
 
-/// Of a point of `points`; nothing where its ranks are alike. Kinds of node are left out from the slowest on,
-/// and nodes that have a slow GPU.
+/// Returns the choices for a point of `points`; nothing where its ranks are alike. Kinds of node are excluded
+/// from the slowest on, then nodes that have a slow GPU. Each choice is simulated.
 std::optional<Mixing> what_mixing_costs(const PointPredictor& points, const PredictionPoint& point);
 
-/// "v100", or "a100 at 70 % of its clock".
+/// Returns the name of a kind of rank: "v100", or "a100 at 70 % of its clock".
 std::string name_of(const UnlikeShare& ranks);
 
 }  // namespace foretrain

@@ -1,4 +1,4 @@
-// Each number of GPUs is a search of its own; the first layouts are held against each other.
+// Every number of GPUs is a search of its own; their first layouts are then compared with each other.
 #include "sim/analysis/search/planned_counts.hpp"
 
 #include <algorithm>
@@ -10,8 +10,10 @@ namespace foretrain {
 namespace {
 
 constexpr const char* kMoreDivisors = "a global batch with more divisors, or other GPUs";
-constexpr double kUsualRun = 1e12;  ///< tokens, where the scenario has no run
+/// Tokens of a run where the scenario has none.
+constexpr double kUsualRun = 1e12;
 
+/// Plans one number; if nothing divides, the plan has the reason instead of layouts.
 PlannedCount planned(const Scenario& scenario, const LayoutRequest& request, double tokens,
                      const Progress& progress) {
   PlannedCount out;
@@ -33,11 +35,13 @@ PlannedCount planned(const Scenario& scenario, const LayoutRequest& request, dou
   return out;
 }
 
+/// Returns true if the larger number is as much faster as each doubling has to be.
 bool pays(const PlannedCount& more, const PlannedCount& fewer) {
   const double wanted = paying_speedup(static_cast<double>(more.gpus) / fewer.gpus);
   return more.tokens_per_s >= wanted * fewer.tokens_per_s;
 }
 
+/// Sets efficiency and whether each number pays, and finds the best one.
 void settle(PlannedCounts& plan) {
   for (std::size_t i = 0; i < plan.counts.size(); ++i) {
     PlannedCount& own = plan.counts[i];
@@ -46,7 +50,8 @@ void settle(PlannedCounts& plan) {
     const PlannedCount& fewest = plan.counts[*plan.fewest];
     own.efficiency = own.tokens_per_s / own.gpus / (fewest.tokens_per_s / fewest.gpus);
     own.pays = i == *plan.fewest || pays(own, plan.counts[*plan.best]);
-    // Whoever stops at the first that does not pay, stops.
+    // The best number may only grow while every smaller fitting number pays, because a user who raises the
+    // number stops at the first that does not.
     if (own.pays &&
         std::ranges::none_of(plan.counts.begin() + static_cast<std::ptrdiff_t>(*plan.fewest),
                              plan.counts.begin() + static_cast<std::ptrdiff_t>(i),
@@ -65,6 +70,7 @@ PlannedCounts plan_counts(const Scenario& scenario, const std::vector<int>& numb
   const LargeModelRun& asked = layout_of(scenario);
   out.tokens = out.is_run ? samples * scenario.epochs * static_cast<double>(asked.sequence) : kUsualRun;
   LayoutRequest own = request;
+  // Other machines are asked about for a single number only, because that costs further simulations.
   own.on_other_machines = request.on_other_machines && numbers.size() == 1;
   out.assumes_batch = request.global_batch == 0 && asked.global_batch == 0;
   if (own.global_batch == 0) own.global_batch = usual_batch(asked, numbers.back());
@@ -75,7 +81,7 @@ PlannedCounts plan_counts(const Scenario& scenario, const std::vector<int>& numb
     };
     out.counts.push_back(planned(scenario, own, out.tokens, share));
   }
-  // One number alone is refused as it would be elsewhere.
+  // A single number is refused with the reason, as other commands do.
   if (numbers.size() == 1 && out.counts.front().search.possible == 0)
     throw InputError(out.counts.front().search.why_none, kMoreDivisors);
   settle(out);

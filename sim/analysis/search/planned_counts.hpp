@@ -1,4 +1,5 @@
-// Several numbers of GPUs: the best layout of each, what it costs, and from where on more do not pay.
+// Plans for several numbers of GPUs: the best layout of each, its cost, and from where on more GPUs do not
+// pay.
 #pragma once
 
 #include <optional>
@@ -11,31 +12,45 @@
 
 namespace foretrain {
 
-/// The best layouts for one number of GPUs, and what a run on them takes.
+/// The best layouts for one number of GPUs, and the run on them.
 struct PlannedCount {
   int gpus = 1, nodes = 1;
-  LayoutSearch search;      ///< without layouts where nothing divides or fits: its why_none
-  double tokens_per_s = 0;  ///< of the first layout, all GPUs
-  double run_s = 0;         ///< for PlannedCounts::tokens
-  double gpu_hours = 0;     ///< of that
-  double efficiency = 0;    ///< tokens/s a GPU over that of the fewest GPUs that fit
-  bool pays = false;        ///< each doubling since the last that pays buys kPays or more
+  /// The search; without layouts where nothing divides or fits, with the reason in why_none.
+  LayoutSearch search;
+  /// Rate of the first layout on all GPUs.
+  double tokens_per_s = 0;
+  /// Seconds for PlannedCounts::tokens.
+  double run_s = 0;
+  /// GPU-hours of that run.
+  double gpu_hours = 0;
+  /// Tokens/s of one GPU relative to that of the fewest GPUs that fit.
+  double efficiency = 0;
+  /// True if each doubling since the last number that pays reaches kPays.
+  bool pays = false;
   const ModelLayout* best() const { return search.best(); }
 };
 
-/// The plans for several numbers of GPUs, and up to which of them more GPUs pay.
+/// The plans for several numbers of GPUs, and the number up to which more GPUs pay.
 struct PlannedCounts {
-  double tokens = 0;                  ///< of the run
-  bool is_run = false;                ///< the scenario's, else 10^12
-  std::vector<PlannedCount> counts;   ///< by growing number of GPUs
-  std::optional<std::size_t> fewest;  ///< place of the first that fits; none: nothing does
-  std::optional<std::size_t> best;    ///< of the last that pays
-  bool assumes_batch = false;         ///< nobody stated the global batch
-  Answer answer{};                    ///< set by answer_of() (plan_answer.hpp)
+  /// Tokens of the run.
+  double tokens = 0;
+  /// True if the tokens are the scenario's run; otherwise they are 10^12.
+  bool is_run = false;
+  /// Plans by ascending number of GPUs.
+  std::vector<PlannedCount> counts;
+  /// Index of the first number that fits; none where nothing does.
+  std::optional<std::size_t> fewest;
+  /// Index of the last number that pays.
+  std::optional<std::size_t> best;
+  /// True if no global batch is stated.
+  bool assumes_batch = false;
+  /// The verdict; set by answer_of() (plan_answer.hpp).
+  Answer answer{};
 };
 
-/// All with one global batch: the request's, the scenario's, or the usual one of the largest number. Throws
-/// InputError where nothing divides any of them. Requires numbers that the cluster has, ascending.
+/// Plans every number with one global batch: the request's, the scenario's, or the usual one of the largest
+/// number. A single number that nothing divides throws InputError. Requires numbers that the cluster has,
+/// ascending.
 PlannedCounts plan_counts(const Scenario& scenario, const std::vector<int>& numbers,
                           const LayoutRequest& request, const Progress& progress = nullptr);
 

@@ -1,6 +1,9 @@
-// Steps are bounded and not throughputs, since those of a shared global batch jump wherever the rounded share
-// does. Numbers with equally full last nodes use their links alike, so that along them the step goes up or
-// down without turning, but for small turns that the margin covers.
+// Bounds are kept for steps, not for throughputs, because throughputs of a shared global batch jump wherever
+// the rounded share does. Numbers with equally full last nodes use their links alike. Along such a class the
+// step is assumed to be monotonic between known numbers, except for small turns that the margin covers.
+//
+// Evaluating a number updates the bounds up to its known neighbours in the class. Only a turn larger than all
+// before updates every bound, so the total work is small beside the simulations.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -11,20 +14,21 @@ namespace foretrain {
 
 namespace {
 
-/// How far a step may lie outside of its two known neighbours: a share of it, more than the worst seen so
-/// far, and a share of their difference.
+/// Margin by which a step may lie outside its two known neighbours: a share of the step, a multiple of the
+/// worst turn seen so far, and a share of the neighbours' difference.
 constexpr double kStepMargin = 0.002, kOfWorst = 2, kMarginOfDifference = 0.1;
-/// Between neighbours nearer than a third of their number the second is less.
+/// The multiple of the worst turn counts in full between neighbours at least a third apart, less between
+/// nearer ones.
 constexpr double kFar = 3;
-/// Beyond this only listed numbers count: whoever asks for more asks for a round number.
+/// Beyond this number only listed numbers count, because requests for more GPUs are round numbers.
 constexpr int kEveryNumberUpTo = 4096;
 
-/// Up to here each number is asked by itself: one process that drives all GPUs may need more memory on more
-/// of them.
+/// Numbers up to this one are checked one by one, because one process that drives all GPUs may need more
+/// memory on more of them.
 constexpr int kMostInOneProcess = 16;
 
-/// What is sharded needs less on more GPUs, what is not as much: beyond one node all numbers from the first
-/// that fits.
+/// Erases numbers that do not fit. Sharded state needs less on more GPUs and replicated state as much, so
+/// beyond kMostInOneProcess the first number that fits is found by halving.
 void leave_out_what_does_not_fit(std::vector<int>& numbers, const std::function<bool(int)>& fits) {
   std::erase_if(numbers, [&](int gpus) { return gpus > 1 && gpus <= kMostInOneProcess && !fits(gpus); });
   const auto many = std::ranges::upper_bound(numbers, kMostInOneProcess);
@@ -69,6 +73,7 @@ const std::vector<std::size_t>& SearchedCurve::class_of(std::size_t i) const {
   return classes_[static_cast<std::size_t>((numbers_[i] - 1) % per_node_)];
 }
 
+/// The first number is 1, so there always is a place at or below `gpus`.
 std::size_t SearchedCurve::place_of(int gpus) const {
   return static_cast<std::size_t>(std::upper_bound(numbers_.begin(), numbers_.end(), gpus) -
                                   numbers_.begin()) -
@@ -85,6 +90,8 @@ SearchedCurve::Neighbours SearchedCurve::around(const std::vector<std::size_t>& 
   return out;
 }
 
+/// The margin shrinks with the relative distance of the neighbours; equal bounds would otherwise stay loose
+/// forever.
 void SearchedCurve::bound_between(const std::vector<std::size_t>& places, std::size_t before,
                                   std::size_t after) {
   if (before == kNowhere || after == kNowhere) return;
@@ -99,17 +106,19 @@ void SearchedCurve::bound_between(const std::vector<std::size_t>& places, std::s
   }
 }
 
-/// Whether the curve turns here more than it did anywhere else so far; it is then less trusted everywhere.
+/// Returns true if the curve turns here more than anywhere so far; the whole curve is then trusted less.
 bool SearchedCurve::is_surprise(const std::vector<std::size_t>& places, const Neighbours& sides,
                                 double step) {
   if (sides.before == kNowhere || sides.after == kNowhere) return false;
   const double a = shortest_[places[sides.before]], b = shortest_[places[sides.after]];
+  // Relative distance of the step outside the range of its neighbours; negative inside.
   const double outside = std::max(std::min(a, b) / step, step / std::max(a, b)) - 1;
   if (outside <= surprise_) return false;
   surprise_ = outside;
   return true;
 }
 
+/// Recomputes the bounds of all classes after the margin has grown.
 void SearchedCurve::bound_anew() {
   for (const std::vector<std::size_t>& places : classes_) {
     std::size_t before = kNowhere;
@@ -121,10 +130,12 @@ void SearchedCurve::bound_anew() {
   }
 }
 
+/// Simulates one number and tightens the bounds between it and its known neighbours.
 void SearchedCurve::evaluate(std::size_t i) {
   if (known_[i]) return;
   rates_[i] = throughput_(numbers_[i]).samples_per_s;
   ++simulated_;
+  // A job of many nodes costs more than one evaluation.
   spent_ += 1 + static_cast<double>(numbers_[i] / per_node_) / kNodesPerEvaluation;
   known_[i] = true;
   shortest_[i] = longest_[i] = samples_[i] / rates_[i];
@@ -135,6 +146,8 @@ void SearchedCurve::evaluate(std::size_t i) {
   bound_between(places, place_in_class_[i], sides.after);
 }
 
+/// The number itself is simulated at the ends of a class, where there is no bound; otherwise the middle
+/// halves the gap.
 void SearchedCurve::narrow(std::size_t i) {
   const std::vector<std::size_t>& places = class_of(i);
   const Neighbours sides = around(places, place_in_class_[i]);

@@ -1,4 +1,4 @@
-// A comparison for each pair, of which the first row and the next that is slower are kept.
+// Runs one comparison for each pair and keeps its first row and the next one that is slower.
 #include "sim/analysis/search/strategy_matrix.hpp"
 
 #include <algorithm>
@@ -8,6 +8,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the first row, the number of equally fast ones, and the next row if it fits as the first does.
 StrategyChoice best_strategy_of(const Comparison& comparison) {
   StrategyChoice choice;
   const ComparedGpus& row = comparison.numbers.front();

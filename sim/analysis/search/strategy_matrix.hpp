@@ -1,4 +1,4 @@
-// Which strategy for which model on which cluster: the best of each pair.
+// The table of best strategies: one for each pair of model and cluster.
 #pragma once
 
 #include <string>
@@ -8,26 +8,35 @@
 
 namespace foretrain {
 
-/// One model on one cluster.
+/// The best strategies of one model on one cluster.
 struct StrategyChoice {
   std::string model, cluster;
-  std::string best;         ///< the first of the comparison; empty when no strategy runs there
-  std::string runner_up;    ///< the first that is no longer as fast; empty when there is none
-  double step_s = 0;        ///< of the best
-  double speedup = 0;       ///< of the best over the plain loop on one GPU
-  double runner_up_by = 0;  ///< samples per second of the runner-up over those of the best
-  bool fits = true;         ///< the best fits into memory
-  int others_as_fast = 0;   ///< besides the best
+  /// The first row of the comparison.
+  std::string best;
+  /// The first row that is no longer as fast; empty when there is none.
+  std::string runner_up;
+  /// Step of the best, in seconds.
+  double step_s = 0;
+  /// Speedup of the best over the plain loop on one GPU.
+  double speedup = 0;
+  /// Samples per second of the runner-up relative to the best.
+  double runner_up_by = 0;
+  /// True if the best fits into memory.
+  bool fits = true;
+  /// Count of further strategies that are as fast as the best.
+  int others_as_fast = 0;
 };
 
 /// The best strategy for each pair of model and cluster.
 struct StrategyMatrix {
   int gpus = 1;
   std::vector<std::string> models, clusters, strategies;
-  std::vector<StrategyChoice> choices;  ///< model after model, within it cluster after cluster
+  /// Choices ordered by model, then by cluster.
+  std::vector<StrategyChoice> choices;
 };
 
-/// `overrides`: what holds for every pair; its gpus has one number. Throws InputError.
+/// Compares the strategies for every pair. `overrides` apply to every pair and must hold exactly one number
+/// of GPUs. Throws InputError when a pair cannot be compared.
 StrategyMatrix choose_strategies(const std::vector<std::string>& models,
                                  const std::vector<std::string>& clusters, const ScenarioOverrides& overrides,
                                  const std::vector<std::string>& strategies,

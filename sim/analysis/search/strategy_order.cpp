@@ -1,4 +1,4 @@
-// The fastest is looked for among what a person could run at once; the others are held against it.
+// The fastest is chosen among the rows that a user could run at once; all other rows are compared with it.
 #include "sim/analysis/search/strategy_order.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 bool runs(const ComparedStrategy& row) { return row.why_not.empty(); }
 
-/// Among rows that run: what fits before what does not, what needs nothing more before what does, then speed.
+/// Prefers rows that run, then those that fit, then those that need nothing more, then speed.
 bool is_better(const ComparedStrategy& a, const ComparedStrategy& b) {
   const auto key = [](const ComparedStrategy& row) {
     return std::tuple(runs(row), row.point.fits(), row.needs.empty(), row.point.samples_per_s);
@@ -19,6 +19,8 @@ bool is_better(const ComparedStrategy& a, const ComparedStrategy& b) {
   return key(a) > key(b);
 }
 
+/// Returns the standing of a row against the fastest; the checks go from hard obstacles to differences in
+/// speed.
 Standing standing_of(const ComparedStrategy& row, const ComparedStrategy& fastest) {
   if (!runs(row)) return Standing::cannot_run;
   if (!row.point.fits()) return Standing::does_not_fit;
@@ -27,7 +29,8 @@ Standing standing_of(const ComparedStrategy& row, const ComparedStrategy& fastes
   return row.ratio_range.high >= 1 ? Standing::not_told_apart : Standing::slower;
 }
 
-/// What is simpler comes first among equals: nothing to change, then what PyTorch recommends.
+/// Returns a sort key among equally fast rows: the scenario's own strategy first, then ddp, which PyTorch
+/// recommends.
 int simplicity(const ComparedStrategy& row, const std::string& own_strategy) {
   if (row.standing != Standing::as_fast) return 0;
   if (row.strategy == own_strategy) return -2;
@@ -42,6 +45,7 @@ std::string_view name_of(Standing standing) {
   return kNames[static_cast<std::size_t>(standing)];
 }
 
+/// Ratios are set first, because the standing depends on them and the order on the standing.
 void set_order(ComparedGpus& numbers, const std::string& own_strategy, const std::vector<DrawnSpeed>& speeds,
                const Draws& draws) {
   std::vector<ComparedStrategy>& rows = numbers.strategies;

@@ -1,5 +1,5 @@
-// Which strategies are as fast as the fastest, which cannot be told apart from it, and which need more than a
-// script has.
+// The order of compared strategies: which are as fast as the fastest, which cannot be told apart from it, and
+// which need more than a script has.
 #pragma once
 
 #include <cstddef>
@@ -12,25 +12,28 @@
 
 namespace foretrain {
 
-// How sure it is that one strategy is faster than another on the same GPUs.
+// The probability that one strategy is faster than another on the same GPUs.
 
-/// One strategy in the draws: samples per second, and by which factor its step is longer in each.
+/// The speed of one strategy: samples per second, and the factor on its step in each draw.
 struct DrawnSpeed {
   double samples_per_s = 0;
   std::vector<double> step_factors;
-  std::size_t place = 0;         ///< in the catalog: its own noise
-  bool is_own_framework = true;  ///< that of the scenario
+  /// Index among the compared strategies, which selects its own noise.
+  std::size_t place = 0;
+  /// True if it runs in the scenario's framework.
+  bool is_own_framework = true;
 };
 
-/// 90 % of `a`'s samples per second over `b`'s: inputs that slow both down alike cancel, what each one's own
-/// software takes does not (docs/models/compare.md). Contains the ratio itself.
+/// Returns the 90 % interval of `a`'s samples per second over `b`'s. Inputs that slow both down alike cancel;
+/// the noise of each one's own software does not (docs/models/compare.md). The range contains the ratio
+/// itself.
 Range speed_ratio_range(const DrawnSpeed& a, const DrawnSpeed& b, const Draws& draws);
 
-/// Differences below this share are none: runs of one job on one machine differ by as much.
+/// Differences below this share count as none: runs of one job on one machine differ by as much.
 inline constexpr double kWorthSwitching = 0.02;
 
-/// Sets the fastest, each row's standing and ratio, and the order of the rows. `speeds`: of the rows, as they
-/// stand.
+/// Sets the fastest, each row's standing and ratio, and the order of the rows. `speeds` has one entry for
+/// each row, in the order before sorting.
 void set_order(ComparedGpus& numbers, const std::string& own_strategy, const std::vector<DrawnSpeed>& speeds,
                const Draws& draws);
 

@@ -1,5 +1,5 @@
-// Group by group: one scenario, one predictor, all numbers of GPUs asked for; each number is simulated once,
-// also that of one GPU to which speedups refer.
+// A study goes group by group: one scenario, one predictor, and all numbers of GPUs asked for. Each number is
+// simulated once, the one GPU of the speedups included.
 #include "sim/analysis/search/study.hpp"
 
 #include <algorithm>
@@ -20,8 +20,10 @@ namespace foretrain {
 
 namespace {
 
+/// Most warnings that a study keeps; combinations repeat them.
 constexpr std::size_t kMostWarnings = 20;
 
+/// Runs the groups and collects their rows.
 class StudyRunner {
  public:
   StudyRunner(const StudyQuestion& question, const Progress& progress, const EvidenceUse& evidence)
@@ -32,12 +34,14 @@ class StudyRunner {
         rows_(question.points.size()) {}
 
   StudyResult run() {
+    // The calibration comes first, because every group may use it.
     if (own_.anchor || evidence_.field != nullptr) anchor();
     for (std::size_t g = 0; g < question_.groups.size(); ++g) {
       run_group(question_.groups[g]);
       if (progress_) progress_(static_cast<double>(g + 1) / static_cast<double>(question_.groups.size()));
     }
     head();
+    // Groups run in their own order; the rows are put into the order of the combinations.
     for (std::vector<StudyRow>& rows : rows_)
       std::move(rows.begin(), rows.end(), std::back_inserter(result_.rows));
     choose();
@@ -45,12 +49,14 @@ class StudyRunner {
   }
 
  private:
+  /// Fills the heading from the scenario as it stands.
   void head() {
     result_.scenario = own_.name, result_.model = own_.model.name, result_.cluster = own_.cluster.name;
     result_.strategy = own_.strategy, result_.precision = precision_of(own_);
     result_.axes = own_.study.axes, result_.samples = own_.workload.data.samples, result_.note = own_.note;
   }
 
+  /// Calibrates on the scenario as it stands, and keeps the device model for the combinations.
   void anchor() {
     const int most = std::max(own_.gpus.back(), own_.anchor ? own_.anchor->gpus : 1);
     PointPredictor base(own_, most);
@@ -67,10 +73,13 @@ class StudyRunner {
     for (const std::string& doubt : warnings_about(anchored)) warn(doubt);
   }
 
+  /// Returns true if the calibration applies: same network and same cluster.
   bool is_anchored(const Scenario& scenario) const {
     return anchored_ && scenario.model.name == own_.model.name && scenario.cluster.name == own_.cluster.name;
   }
 
+  /// Reads the scenario of a group and predicts all its rows. The graph is made for the largest number that
+  /// can run.
   void run_group(const StudyGroup& group) {
     if (!group.why_not.empty()) return refuse(group, group.why_not);
     ScenarioOverrides overrides = question_.overrides;
@@ -80,6 +89,7 @@ class StudyRunner {
     if (is_anchored(scenario)) scenario.anchor = anchor_;
     for (const std::string& warning : scenario.warnings) warn(warning);
     const std::vector<int> all = asked_of(group, scenario);
+    // Numbers that cannot run need no place in the cluster's graph.
     int most = is_anchored(scenario) ? anchor_->gpus : 1;
     for (const int gpus : all) most = why_not_on(scenario, gpus).empty() ? std::max(most, gpus) : most;
     PointPredictor predictor(scenario, most);
@@ -91,7 +101,7 @@ class StudyRunner {
     }
   }
 
-  /// The measurement serves combinations that could have run it.
+  /// The calibration narrows the intervals only of combinations that could have run the measured job.
   Intervals intervals_of(PointPredictor& predictor) const {
     const Scenario& scenario = predictor.simulator().scenario();
     if (!is_anchored(scenario) || !why_not_on(scenario, anchor_->gpus).empty()) return Intervals(predictor);
@@ -105,7 +115,7 @@ class StudyRunner {
     }
   }
 
-  /// The number of the study, or else those of the scenario.
+  /// Returns the number of GPUs on the study's axis, or else those of the scenario.
   std::vector<int> gpus_of(std::size_t point, const Scenario& scenario) const {
     for (std::size_t i = 0; i < own_.study.axes.size(); ++i) {
       if (own_.study.axes[i].key != "run.gpus") continue;
@@ -123,6 +133,7 @@ class StudyRunner {
     return all;
   }
 
+  /// Predicts one row; a mistake of the input makes it a row that cannot run.
   StudyRow row(PointPredictor& predictor, Intervals& intervals, std::size_t point, int gpus) {
     StudyRow row{question_.points[point], why_not_on(predictor.simulator().scenario(), gpus), gpus, {}};
     if (!row.why_not.empty()) return row;
@@ -133,6 +144,7 @@ class StudyRunner {
       row.point.speedup = row.point.samples_per_s / one;
       row.point.efficiency = row.point.speedup / gpus;
       intervals.add_to(row.point);
+      // An epoch without a step has no time to compare.
       if (row.point.steps_per_epoch == 0) row.why_not = fmt::format("an epoch on {} GPUs has no step", gpus);
       keep(decisions, row);
     } catch (const InputError& error) {
@@ -149,13 +161,14 @@ class StudyRunner {
       result_.decisions.add(fmt::format("{}: {}", combination, d.subject), d.choice, d.why);
   }
 
+  /// Adds a warning once, up to kMostWarnings.
   void warn(const std::string& warning) {
     if (std::find(result_.warnings.begin(), result_.warnings.end(), warning) != result_.warnings.end())
       return;
     if (result_.warnings.size() < kMostWarnings) result_.warnings.push_back(warning);
   }
 
-  /// Of the runs that fit the one with the smallest cost.
+  /// Returns the index of the row with the smallest cost among those that run and fit.
   template <typename Cost>
   std::optional<std::size_t> best_by(Cost cost) const {
     std::optional<std::size_t> best;
@@ -167,7 +180,9 @@ class StudyRunner {
     return best;
   }
 
+  /// Chooses the fastest and the cheapest row. Without a data set, rates replace times.
   void choose() {
+    // The length of the run decides where it is known, else the rate.
     const bool known = result_.samples > 0;
     result_.fastest =
         best_by([known](const PredictionPoint& p) { return known ? p.total_s : 1 / p.samples_per_s; });
@@ -182,7 +197,8 @@ class StudyRunner {
   const Scenario& own_;
   const Progress& progress_;
   const EvidenceUse& evidence_;
-  std::vector<std::vector<StudyRow>> rows_;  ///< per point
+  /// Rows by combination.
+  std::vector<std::vector<StudyRow>> rows_;
   std::optional<Anchor> anchor_;
   std::optional<Anchored> anchored_;
   StudyResult result_;

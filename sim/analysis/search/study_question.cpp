@@ -1,5 +1,5 @@
-// Combinations are read once to find all mistakes, and again when they are run, so that only one at a time is
-// held.
+// Combinations are read once here to find all mistakes, and again when they are run, so that only one
+// scenario is held at a time.
 #include <algorithm>
 #include <map>
 
@@ -10,7 +10,7 @@ namespace foretrain {
 
 namespace {
 
-/// Groups by everything but the number of GPUs, in the order of their first points.
+/// Groups points by all values but the number of GPUs, in the order of their first points.
 std::vector<StudyGroup> groups_of(const Study& study, const std::vector<StudyPoint>& points) {
   std::vector<StudyGroup> groups;
   std::map<std::vector<std::string>, std::size_t> known;
@@ -18,6 +18,7 @@ std::vector<StudyGroup> groups_of(const Study& study, const std::vector<StudyPoi
     std::vector<std::string> values;
     for (std::size_t i = 0; i < study.axes.size(); ++i) {
       if (study.axes[i].key != "run.gpus")
+        // The type is part of the key, so that 1 and "1" are different values.
         values.push_back(std::to_string(points[p][i].data.index()) + text_of(points[p][i]));
     }
     const auto [at, is_new] = known.emplace(std::move(values), groups.size());
@@ -27,7 +28,7 @@ std::vector<StudyGroup> groups_of(const Study& study, const std::vector<StudyPoi
   return groups;
 }
 
-/// The mistakes of one combination; empty when it is right.
+/// Returns the mistakes of one combination; empty when it is right.
 std::vector<Diagnostic> mistakes_of(const StudyQuestion& question, const StudyGroup& group,
                                     OpenedCatalogs& opened) {
   ScenarioOverrides overrides = question.overrides;
@@ -41,11 +42,13 @@ std::vector<Diagnostic> mistakes_of(const StudyQuestion& question, const StudyGr
   return {};
 }
 
-/// Whether every group that has the value of `group` on some axis is wrong.
+/// Returns true if the group has a value with which every group on that axis is wrong: the value itself is
+/// then the mistake.
 bool has_wrong_value(const StudyQuestion& question, const StudyGroup& group,
                      const std::vector<std::vector<Diagnostic>>& mistakes) {
   const StudyPoint& point = question.points[group.points.front()];
   for (std::size_t i = 0; i < point.size(); ++i) {
+    // Numbers of GPUs and absent values cannot be mistakes of the study.
     bool always = question.own.study.axes[i].key != "run.gpus" &&
                   !std::holds_alternative<std::monostate>(point[i].data);
     for (std::size_t g = 0; g < question.groups.size() && always; ++g) {

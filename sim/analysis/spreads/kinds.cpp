@@ -1,4 +1,4 @@
-// A path is told from the links of the cluster's files, a network from its products.
+// A path is recognized from the links in the cluster's files, a network from the FLOPs of its products.
 #include "sim/analysis/spreads/kinds.hpp"
 
 #include <algorithm>
@@ -8,10 +8,13 @@ namespace foretrain {
 
 namespace {
 
+/// Returns true for ends of links that are GPUs or their switches, not hosts.
 bool is_gpu_end(const std::string& name) { return name.starts_with("gpu") || name.starts_with("nvswitch"); }
 
 }  // namespace
 
+/// Several nodes: the network link's name begins with its technology. One node: NVLink between GPUs, else
+/// PCIe.
 MessagePath path_of(const ClusterSpec& cluster, int nodes) {
   if (nodes < 2) {
     const bool nvlink = std::ranges::any_of(cluster.node.links, [](const NodeLink& link) {
@@ -32,6 +35,8 @@ MessagePath path_of(const ClusterSpec& cluster, int nodes) {
   return MessagePath::other_network;
 }
 
+/// A quarter of the FLOPs in serial products makes a network recurrent; half in convolutions a convolutional
+/// one.
 NetworkKind network_kind(const Scenario& scenario) {
   double conv = 0, serial = 0, all = 0;
   for (const Operator& op : scenario.workload.model->forward) {

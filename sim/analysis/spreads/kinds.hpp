@@ -1,5 +1,5 @@
-// What measured rows are told apart by: what moves the bytes of a collective, what an operation is like, and
-// what a network's arithmetic mostly is.
+// The kinds by which measured rows are grouped: the path of a collective's bytes, the family of the
+// operation, and the arithmetic of a network.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace foretrain {
 
-/// What the bytes of a collective move over.
+/// The connection that a collective's bytes move over; `any` where nothing moves or the path is unknown.
 enum class MessagePath : std::uint8_t {
   nvlink,
   pcie,
@@ -23,19 +23,22 @@ enum class MessagePath : std::uint8_t {
   other_network,
   any
 };
+/// Names in tables, in the order of MessagePath.
 inline constexpr std::array<std::string_view, 9> kMessagePathNames{
     "nvlink", "pcie", "infiniband", "roce", "efa", "slingshot", "sockets", "other_network", "any"};
-/// Over the network where there are several nodes.
+/// Returns the path of messages between GPUs: the network's where there are several nodes, else the node's.
 MessagePath path_of(const ClusterSpec& cluster, int nodes);
 
-/// Operations that NCCL runs alike: rings and trees, chains from or to a root, sends and receives.
+/// Families of operations that NCCL runs alike: rings and trees, chains from or to a root, sends and
+/// receives.
 enum class OpFamily : std::uint8_t { reductions, rooted, peers, any };
 
-/// What most of a collective's time goes to.
+/// The part that takes most of a collective's time.
 enum class LongestPart : std::uint8_t { latency, data, any };
+/// Names in tables, in the order of LongestPart.
 inline constexpr std::array<std::string_view, 3> kLongestPartNames{"latency", "data", "any"};
 
-/// By which rows a collective is known.
+/// The group of measured rows that a collective belongs to.
 struct CollectiveEvidence {
   MessagePath path = MessagePath::any;
   OpFamily family = OpFamily::any;
@@ -43,10 +46,12 @@ struct CollectiveEvidence {
   auto operator<=>(const CollectiveEvidence&) const = default;
 };
 
-/// Of which operators a network's arithmetic mostly is.
+/// The operators that most of a network's arithmetic consists of.
 enum class NetworkKind : std::uint8_t { convolutions, products, recurrent, any };
+/// Names in tables, in the order of NetworkKind.
 inline constexpr std::array<std::string_view, 4> kNetworkKindNames{"convolutions", "products", "recurrent",
                                                                    "any"};
+/// Returns the kind of the scenario's network, by the FLOPs of its forward pass.
 NetworkKind network_kind(const Scenario& scenario);
 
 }  // namespace foretrain

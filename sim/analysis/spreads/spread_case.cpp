@@ -1,4 +1,5 @@
-// Features are rows of one table; each is 0 where it does not apply.
+// Features are rows of one table: a name and a function of the case. A feature is 0 where it does not apply,
+// so a term that multiplies it has no effect.
 #include "sim/analysis/spreads/spread_case.hpp"
 
 namespace foretrain {
@@ -7,20 +8,27 @@ namespace {
 
 using Case = const SpreadCase&;
 
+/// A feature that is there or not.
 FeatureValue flag(bool is_set) { return {is_set ? 1.0 : 0.0, is_set ? 1.0 : 0.0}; }
+/// A feature that moves both ends alike.
 FeatureValue number(double value) { return {value, value}; }
+/// A feature that applies to some cases only.
 FeatureValue where(bool applies, const FeatureValue& value) { return applies ? value : FeatureValue{}; }
 
-/// Nobody measured such a path: it may be as the one that is known worst, which is efa.
+/// Returns true for EFA and for paths without measurements, which may be as uncertain as EFA, the least known
+/// one.
 bool may_be_efa(MessagePath path) {
   return path == MessagePath::efa || path == MessagePath::other_network || path == MessagePath::any;
 }
+/// Returns true for RDMA networks and for paths without measurements.
 bool may_be_rdma(MessagePath path) {
   return path == MessagePath::infiniband || path == MessagePath::roce || path == MessagePath::slingshot ||
          may_be_efa(path);
 }
 bool is_sockets(MessagePath path) { return path == MessagePath::sockets; }
 
+/// The names are the keys of spreads.inc; a new row here needs a fit by tools/fit_spreads before it has an
+/// effect.
 constexpr SpreadFeature kFeatures[] = {
     {"always", [](Case) { return flag(true); }},
     {"kernels", [](Case c) { return c.kernels; }},

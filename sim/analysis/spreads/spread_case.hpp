@@ -1,4 +1,4 @@
-// What is known of a case whose interval is asked for: the features that its spread is a function of.
+// The facts about a case whose interval is asked for: the features that its spread is a function of.
 #pragma once
 
 #include <array>
@@ -10,47 +10,59 @@
 
 namespace foretrain {
 
-/// What the interval is of. step: a step as simulated, without what its GPUs exchange. ratio: a step over
-/// that of a smaller job of the same training, whose step is known. collective: one call. cut_step: a step of
-/// a network with a layout ([parallel]). memory: bytes on the fullest GPU.
+/// The quantity that an interval is about. step: a simulated step, without what its GPUs exchange. ratio: a
+/// step over that of a smaller job of the same training, whose step is known. collective: one call. cut_step:
+/// a step of a network with a layout ([parallel]). memory: bytes on the fullest GPU.
 enum class SpreadOf : std::uint8_t { step, ratio, collective, cut_step, memory };
+/// Names in tables, in the order of SpreadOf.
 inline constexpr std::array<std::string_view, 5> kSpreadOfNames{"step", "ratio", "collective", "cut_step",
                                                                 "memory"};
 
-/// By how much a feature moves the upper and the lower end; of most both are alike.
+/// The value of a feature for the upper and the lower end of an interval; most features have equal values.
 struct FeatureValue {
   double above = 0, below = 0;
 };
 
-/// Everything that a spread may depend on. What a kind of case does not have is 0.
+/// The facts that a spread may depend on. A fact that a kind of case does not have is 0.
 struct SpreadCase {
   SpreadOf what = SpreadOf::step;
-  MessagePath path = MessagePath::any;  ///< of what moves between GPUs; any: nothing does
+  /// Path of messages between GPUs; any if there are none.
+  MessagePath path = MessagePath::any;
   int nodes = 1;
-  double doublings = 0, node_doublings = 0;  ///< log2 of GPUs and nodes over those of the reference
-  /// Of steps: how far the step's logarithm moves when one input alone moves by its unit (unit_moves()); of a
-  /// ratio less what moves the reference's step alike.
+  /// log2 of GPUs and of nodes over those of the reference.
+  double doublings = 0, node_doublings = 0;
+  /// Steps: how far the step's logarithm moves when one input alone moves by its unit (unit_moves()). Ratios:
+  /// the same, minus what moves the reference's step alike.
   FeatureValue kernels{}, host{}, input{}, links{};
-  double lost = 0;     ///< part of a GPU's throughput that the prediction loses against the reference
-  double latency = 0;  ///< of a collective: part of its time that is not the bytes over the bottleneck
+  /// Part of a GPU's throughput that the prediction loses against the reference.
+  double lost = 0;
+  /// Collectives: the share of the time that is not the transfer of bytes over the bottleneck.
+  double latency = 0;
   OpFamily family = OpFamily::any;
   FrameworkKind framework = FrameworkKind::pytorch;
   NetworkKind network = NetworkKind::any;
-  bool drives_several = false;  ///< one process drives several GPUs
-  bool is_half = false;         ///< 16 bit or less
-  bool is_narrow = false;       ///< 8 bit or less
-  bool is_adapted = false;      ///< adapters are trained
-  bool is_era_known = false;    ///< the version of the framework, or of NCCL, is stated
-  bool is_measured = false;     ///< rows of this machine are among those that the constants were fitted to
+  /// True if one process drives several GPUs.
+  bool drives_several = false;
+  /// True for 16 bit or less.
+  bool is_half = false;
+  /// True for 8 bit or less.
+  bool is_narrow = false;
+  /// True if adapters are trained.
+  bool is_adapted = false;
+  /// True if the version of the framework, or of NCCL, is stated.
+  bool is_era_known = false;
+  /// True if rows of this machine are among those that the constants were fitted to.
+  bool is_measured = false;
 };
 
-/// A property of a case on which the width of its interval depends, and how it is read from the case.
+/// A property of a case on which the width of its interval depends, and the function that reads it.
 struct SpreadFeature {
   std::string_view name;
   FeatureValue (*value)(const SpreadCase& known);
 };
 
-/// The only list of features: the table of spreads, and the cases that it is fitted to, name them so.
+/// Returns all features. The table of spreads, and the cases that it is fitted to, use their names; there is
+/// no other list.
 std::span<const SpreadFeature> spread_features();
 
 }  // namespace foretrain

@@ -1,4 +1,6 @@
-// The predicted step grows with the factor, so bisection finds it; the first guess is the plain ratio.
+// Calibration to a measured step. The predicted step grows monotonically with the factor on any of its parts,
+// so a safeguarded root search on the logarithm finds the factor. The first guess is the plain ratio of
+// measured to predicted time, which is exact where the step is proportional to the scaled part.
 #include "sim/analysis/step/anchor.hpp"
 
 #include <algorithm>
@@ -17,12 +19,16 @@ namespace foretrain {
 
 namespace {
 
+/// Largest factor up or down that the search tries.
 constexpr double kLargestFactor = 50;
+/// Tolerance of the logarithm of predicted over measured time, and narrowest bracket of the search.
 constexpr double kTolerance = 1e-6;
+/// A factor beyond this, up or down, leads to a warning.
 constexpr double kPlausibleFactor = 3;
-/// By how much each side is raised to see what the step follows.
+/// Factor by which each part is raised to see how strongly the step follows it.
 constexpr double kProbe = 1.1;
 
+/// Returns the model with the times of one part, or of kernels and host together, multiplied by `factor`.
 DeviceModel scaled(DeviceModel device, ScaledPart part, double factor) {
   const bool both = part == ScaledPart::kernels_and_host;
   if (both || part == ScaledPart::kernels) device.kernel.time_scale *= factor;
@@ -31,7 +37,8 @@ DeviceModel scaled(DeviceModel device, ScaledPart part, double factor) {
   return device;
 }
 
-/// Measured was the cluster as it is, whatever is asked of a faster one.
+/// Undoes the scenario's what-if speeds (kernel_speed, link_speed): the measurement was made on the cluster
+/// as it is, not on the hypothetical faster one.
 DeviceModel as_measured(DeviceModel device, const ClusterSpec& cluster) {
   device.kernel.time_scale *= cluster.kernel_speed;
   device.communication_time_scale *= cluster.link_speed;
@@ -43,8 +50,9 @@ struct Solution {
   SimulatedStep step;
 };
 
-/// Solves predicted(factor) = measured; false position on log-log, safeguarded by bisection. `plain`:
-/// predicted(1).
+/// Solves predicted(factor) = measured by steps of slope one on log-log axes, safeguarded by bisection.
+/// `plain` is the step at factor 1, which the caller has simulated already. Returns nothing when the bracket
+/// closes without a solution.
 std::optional<Solution> find_factor(const StepSimulator& simulator, const DeviceModel& device,
                                     const Anchor& anchor, ScaledPart part, const SimulatedStep& plain) {
   SimulatedStep step = plain;
@@ -52,8 +60,11 @@ std::optional<Solution> find_factor(const StepSimulator& simulator, const Device
   double low = -std::log(kLargestFactor), high = std::log(kLargestFactor);
   double at = 0, miss = error();
   for (int i = 0; i < 60 && std::abs(miss) > kTolerance; ++i) {
+    // The predicted step is too long (miss > 0): the root lies below; otherwise it lies above.
     (miss > 0 ? high : low) = at;
     const double newton = at - miss;
+    // A slope of one assumes that the step is proportional to the factor. After eight tries, or outside the
+    // bracket, bisection takes over, which always converges.
     at = newton > low && newton < high && i < 8 ? newton : (low + high) / 2;
     if (high - low < kTolerance) return std::nullopt;
     step = simulator.simulate(anchor.gpus, scaled(device, part, std::exp(at)), Reading::accounts);
@@ -63,7 +74,8 @@ std::optional<Solution> find_factor(const StepSimulator& simulator, const Device
   return Solution{std::exp(at), std::move(step)};
 }
 
-/// By which share of `kProbe` the step grows when kernels, host and input are raised, each alone.
+/// Returns the elasticity of the step with respect to kernels, host and input, by ScaledPart: 1 means that
+/// the step grows in proportion to that part, 0 that the part is hidden behind others.
 std::array<double, 3> anchor_shares_of(const StepSimulator& simulator, const DeviceModel& device, int gpus,
                                        double plain_s) {
   std::array<double, 3> shares{};
@@ -74,12 +86,14 @@ std::array<double, 3> anchor_shares_of(const StepSimulator& simulator, const Dev
   return shares;
 }
 
+/// Translates measured.scales of the scenario into the part to scale.
 ScaledPart requested_part(AnchorSide side) {
   if (side == AnchorSide::host) return ScaledPart::host;
   return side == AnchorSide::input ? ScaledPart::input : ScaledPart::kernels;
 }
 
-/// Time of the step's products at the peak rates of the units they run on, over the measured step.
+/// Returns the time of the step's matrix products at the peak rates of the units they run on, divided by the
+/// measured step.
 double implied_efficiency(const Scenario& scenario, std::int64_t batch, double step_s) {
   const Workload& work = scenario.workload;
   const auto at_peak = [&](const Operator& op) {
@@ -98,7 +112,8 @@ double implied_efficiency(const Scenario& scenario, std::int64_t batch, double s
 
 namespace {
 
-/// The model is scaled on the job that was measured, and serves the one that is asked for.
+/// Calibrates on the job that was measured (`anchor.job`) and applies the factor to the device model of the
+/// scenario's own job. The simulated step belongs to the other job and is dropped.
 Anchored fit_on_measured_job(const DeviceModel& unscaled, Anchor anchor) {
   const std::shared_ptr<const Scenario> job = std::move(anchor.job);
   anchor.job.reset();
@@ -116,6 +131,8 @@ Anchored fit_anchor(const StepSimulator& simulator, const DeviceModel& unscaled,
   DeviceModel device = as_measured(unscaled, cluster);
   if (anchor.reused_batch) device.input_time_scale = 0;
   const SimulatedStep plain = simulator.simulate(anchor.gpus, device, Reading::accounts);
+  // The part that the step follows most is tried first. Kernels and host together are the fallback for steps
+  // that neither can explain alone.
   const std::array<double, 3> shares = anchor_shares_of(simulator, device, anchor.gpus, plain.step_s);
   const auto most = static_cast<ScaledPart>(std::max_element(shares.begin(), shares.end()) - shares.begin());
   std::vector<ScaledPart> parts{most, ScaledPart::kernels_and_host};
@@ -129,6 +146,7 @@ Anchored fit_anchor(const StepSimulator& simulator, const DeviceModel& unscaled,
     if (anchor.scales) why += "; asked for by measured.scales";
     if (anchor.reused_batch) why += "; measured on one batch again and again, without the input pipeline";
     Anchored out{scaled(unscaled, part, found->factor), part, found->factor, std::move(why), {}, 0};
+    // The found step may be reused only if it was simulated for the scenario exactly as it stands.
     if (!anchor.reused_batch && cluster.kernel_speed == 1 && cluster.link_speed == 1)
       out.step = std::move(found->step);
     out.efficiency =

@@ -1,4 +1,4 @@
-// Sharing out a step's samples among ranks of unlike speed so that all are ready at the same time.
+// Distribution of a step's samples over ranks of unlike speed so that all finish at the same time.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,21 @@
 
 namespace foretrain {
 
-/// Ranks of one kind of node.
+/// The ranks of one kind of node: how many, how much fits, and how long a batch takes.
 struct BalancedKind {
-  int ranks = 0;                                ///< 0: none in the job, which gets nothing
-  std::int64_t most = 0;                        ///< samples that fit into the memory of a GPU; at least 1
-  std::function<double(std::int64_t)> seconds;  ///< of a step with a batch; grows with it
+  /// Zero where the job has no rank of this kind, which then receives nothing.
+  int ranks = 0;
+  /// Largest batch that fits into the memory of one GPU, in samples; at least 1.
+  std::int64_t most = 0;
+  /// Seconds of a step with the given batch; it must not fall as the batch grows. Each call is a simulation.
+  std::function<double(std::int64_t)> seconds;
 };
 
-/// Batches of every kind whose sum over all ranks is `samples`, and with which the slowest rank is ready as
-/// early as can be: no rank has a sample that another kind would do sooner. Every rank has at least one
-/// sample; memory is kept to as long as the samples fit into that of all ranks together. Requires samples >=
-/// ranks.
+/// Returns batches for every kind whose sum over all ranks is `samples` and with which the slowest rank
+/// finishes as early as possible: no rank has a sample that another kind would finish sooner.
+///
+/// Every rank has at least one sample. Memory limits are kept as long as all ranks together have memory for
+/// the samples; otherwise they are ignored. Requires samples >= ranks. Calls `seconds` six times a kind.
 std::vector<KindBatches> balance(const std::vector<BalancedKind>& kinds, std::int64_t samples);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// The layout on these GPUs is simulated; from there a step has the fields that every step has.
+// Steps of cut networks. The layout is simulated by sim/strategy/parallel on the number of GPUs it needs; its
+// result is then brought into the fields that every simulated step has, so that reports need no special case.
 #include "sim/analysis/step/cut_step.hpp"
 
 #include <fmt/format.h>
@@ -17,6 +18,8 @@ void lengthen(SimulatedStep& step, double factor) {
   for (StepPart& part : step.parts) part.seconds *= factor;
 }
 
+/// Simulates the layout on at least the fewest GPUs that can run it. On fewer GPUs the step is longer in
+/// proportion, as if they did the same work one after the other.
 SimulatedStep CutStep::simulate(const StepSimulator& simulator, int gpus, std::int64_t /*batch_per_gpu*/,
                                 const DeviceModel& device, Reading reading) {
   const LargeModelRun job = layout_on(simulator.scenario(), gpus);
@@ -32,12 +35,14 @@ SimulatedStep CutStep::simulate(const StepSimulator& simulator, int gpus, std::i
   return out;
 }
 
+/// A validation pass has forward passes alone, and backward costs about twice a forward pass.
 double CutStep::evaluate(const StepSimulator& simulator, int gpus, std::int64_t /*batch_per_gpu*/,
                          const DeviceModel& device) {
-  constexpr double kForwardShare = 1.0 / 3;  // of a step, whose passes are forward alone
+  constexpr double kForwardShare = 1.0 / 3;
   return kForwardShare * simulator.step_s(gpus, device);
 }
 
+/// Returns the stages of one step; there are no recordings of single ranks.
 StepRecording CutStep::record(const StepSimulator& simulator, int gpus, const DeviceModel& device,
                               RecordingSize /*size*/) {
   const LargeModelRun job = layout_on(simulator.scenario(), gpus);
@@ -47,6 +52,7 @@ StepRecording CutStep::record(const StepSimulator& simulator, int gpus, const De
                              simulator.collectives(), false})};
 }
 
+/// Takes the fullest stage of the pipeline, because it decides whether the training fits.
 void CutStep::add_memory(PredictionPoint& point, const Scenario& scenario,
                          const StrategyMemory& /*strategy*/) {
   const LargeModelRun job = layout_on(scenario, point.gpus);

@@ -1,4 +1,4 @@
-// Counting steps, and adding what each epoch starts with.
+// Counts the steps of an epoch and adds the restart of its data loader.
 #include "sim/analysis/step/epoch.hpp"
 
 #include "sim/analysis/step/step_model.hpp"
@@ -6,10 +6,12 @@
 
 namespace foretrain {
 
+/// The remaining samples are divided among all parts; the GPU with the most sets the length of the step.
 EpochShape epoch_shape(const EpochSteps& steps, std::int64_t parts) {
   return {steps.count(), (steps.rest + parts - 1) / parts};
 }
 
+/// Models without a smaller last step (cut networks, programs) count whole steps only.
 EpochShape epoch_shape(const Scenario& scenario, int gpus) {
   if (scenario.workload.data.samples <= 0) return {};
   const EpochSteps steps = epoch_steps(scenario, gpus);
@@ -23,6 +25,7 @@ double loader_restart_s(const Workload& workload, const NodeSpec& node) {
   return to_seconds(worker_start(workload.data, node.host) + loader_pace(workload, node).one_batch);
 }
 
+/// The partial step is one of the steps, so it replaces a full one.
 double epoch_s(const EpochShape& shape, double step_s, double partial_step_s, double restart_s) {
   const auto full = static_cast<double>(shape.partial_batch > 0 ? shape.steps - 1 : shape.steps);
   return restart_s + full * step_s + (shape.partial_batch > 0 ? partial_step_s : 0);

@@ -1,4 +1,4 @@
-// Whether a node's memory holds what its ranks offload to it.
+// The check that a node's host memory holds what its ranks offload to it, and the warnings about it.
 #include <fmt/format.h>
 
 #include "sim/analysis/step/memory_verdict.hpp"
@@ -10,6 +10,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the common beginning of the warnings: the number of GPUs and the bytes each node needs.
 std::string needed_on(const PredictionPoint& p) {
   return fmt::format("on {} the training needs {} of memory on each node for what it offloads",
                      counted(p.gpus, "GPU"), to_string(p.host_memory.total()));
@@ -34,6 +35,7 @@ std::string host_memory_parts(const HostMemoryUse& use) {
                        {"on NVMe", use.on_drive}});
 }
 
+/// An unknown capacity is unknown for all numbers of GPUs, so that warning is given once.
 std::vector<std::string> host_memory_warnings(const std::vector<PredictionPoint>& points) {
   std::vector<std::string> out;
   for (const PredictionPoint& p : points) {

@@ -1,4 +1,5 @@
-// The same path as the breakdown's; each pattern of traffic has one slowest link.
+// Walks the same path as the breakdown does. Each pattern of traffic has one slowest link, which is found
+// once and kept, because a step runs the same few patterns many times.
 #include "sim/analysis/step/link_waits.hpp"
 
 #include <algorithm>
@@ -14,14 +15,16 @@ namespace foretrain {
 
 namespace {
 
+/// Index of messages that cross no link.
 constexpr std::size_t kNoLink = kWaitKinds - 1;
 
-/// The link that needs longest: its kind, and which part of its bytes are other jobs'.
+/// The link of a pattern that needs longest: its kind, and the share of its bytes that other jobs send.
 struct SlowestLink {
   std::size_t kind = kNoLink;
   double background = 0;
 };
 
+/// Adds up the pattern's bytes on every link and returns the link with the longest transfer time.
 SlowestLink slowest_link(const std::vector<PatternFlow>& flows, const Cluster& cluster) {
   struct Load {
     double all = 0, others = 0;
@@ -29,6 +32,7 @@ SlowestLink slowest_link(const std::vector<PatternFlow>& flows, const Cluster& c
   std::map<LinkId, Load> bytes;
   for (const PatternFlow& flow : flows) {
     for (const LinkId link : flow.route) bytes[link].all += flow.weight;
+    // Other jobs' flows are recognized as such; their bytes count on their first link.
     if (is_background(flow, cluster)) bytes[flow.route.front()].others += flow.weight;
   }
   double longest = 0;
@@ -36,17 +40,20 @@ SlowestLink slowest_link(const std::vector<PatternFlow>& flows, const Cluster& c
   for (const auto& [id, load] : bytes) {
     const ClusterLink link = cluster.links()[id];
     const double seconds = load.all / link.bandwidth.per_second;
+    // The first link by number is kept among those with equal times.
     if (seconds <= longest) continue;
     longest = seconds, slowest = {static_cast<std::size_t>(link.kind), load.others / load.all};
   }
   return slowest;
 }
 
+/// Sums the waits of a path by kind of link.
 class Waits {
  public:
   Waits(const TaskGraph& graph, const Cluster& cluster)
       : graph_(graph), cluster_(cluster), links_(graph.pattern_count()) {}
 
+  /// Divides the time of one piece between the training's own bytes and other jobs' on the slowest link.
   void add(TaskId id, Time spent) {
     const Task& task = graph_.tasks()[id];
     if (static_cast<Account>(task.account) != Account::exposed_communication) return;
@@ -72,11 +79,12 @@ class Waits {
 
   const TaskGraph& graph_;
   const Cluster& cluster_;
-  std::vector<std::optional<SlowestLink>> links_;  ///< by pattern
+  /// Slowest links by pattern, found at the first use.
+  std::vector<std::optional<SlowestLink>> links_;
   std::array<Time, kWaitKinds> spent_{};
 };
 
-/// The first of its kind; nullptr when there is none.
+/// Returns the first link of the kind in the cluster, nullptr if there is none. The pointer is the cluster's.
 const LinkType* type_of(LinkKind kind, const ClusterSpec& cluster) {
   if (kind == LinkKind::network) return &cluster.fabric.link;
   const auto& links = cluster.node.links;

@@ -1,5 +1,5 @@
-// A stream runs one kernel after the other, and a batch passes every part of the pipeline: whatever else a
-// strategy does comes on top.
+// Lower bounds of a step come from two facts: a stream runs one kernel after the other, and a batch passes
+// every part of the input pipeline. The work of a strategy comes on top of both.
 #include "sim/analysis/step/lower_limit.hpp"
 
 #include <algorithm>
@@ -13,9 +13,10 @@ namespace foretrain {
 
 namespace {
 
-/// Durations are rounded to the picosecond, each by itself.
+/// Margin for rounding: the simulation rounds each duration to the picosecond by itself.
 constexpr double kRounding = 1 - 1e-6;
 
+/// Returns the kernel time of forward and backward on one batch, in seconds.
 double kernels_of_a_batch(const Scenario& scenario, std::int64_t batch, const DeviceModel& device) {
   OperatorCosts costs(scenario.workload, scenario.cluster.node.gpu);
   costs.use(device.kernel, device.host);
@@ -24,7 +25,8 @@ double kernels_of_a_batch(const Scenario& scenario, std::int64_t batch, const De
   return sum * device.kernel.time_scale;
 }
 
-/// A process that loads for several GPUs has other batches than this.
+/// Returns the time between two batches from the narrowest part of the input pipeline. Zero for strategies
+/// whose process loads for several GPUs, because their batches differ from this one.
 double input_of_a_batch(const StepSimulator& simulator, int gpus, std::int64_t batch,
                         const DeviceModel& device) {
   const Scenario& scenario = simulator.scenario();
@@ -41,6 +43,8 @@ double input_of_a_batch(const StepSimulator& simulator, int gpus, std::int64_t b
                                                   static_cast<int>(beside), placement.size()});
   const Time of_cores = on_cores(costs.worker_cpu + costs.pinning, costs.cores);
   const bool in_main_thread = workload.data.workers_per_gpu == 0;
+  // The main thread does all work in turn if there are no workers; otherwise the stages run concurrently and
+  // the slowest sets the pace. Storage is read concurrently in both cases.
   const Time made = in_main_thread ? costs.one_batch + costs.pinning
                                    : std::max({costs.workers, costs.memory, costs.pinning, of_cores});
   return to_seconds(std::max(made, costs.storage)) * device.input_time_scale;

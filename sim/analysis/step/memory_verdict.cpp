@@ -1,4 +1,5 @@
-// The advice is tried before it is given: each remedy's own memory is computed.
+// Memory of a point and advice about it. Every piece of advice is computed before it is given: a remedy is
+// named only if the memory of the changed training fits.
 #include "sim/analysis/step/memory_verdict.hpp"
 
 #include <algorithm>
@@ -21,21 +22,24 @@ namespace foretrain {
 
 namespace {
 
-/// As this number of GPUs runs it: under strong scaling its batch is a share of the global one.
+/// Returns the workload with the point's batch, which under strong scaling is a share of the global batch.
 Workload workload_of(const PredictionPoint& point, const Scenario& scenario) {
   Workload workload = scenario.workload;
   workload.batch_per_gpu = point.batch_per_gpu;
   return workload;
 }
 
+/// Returns the circumstances that memory depends on besides the workload: strategy, ranks, GPU architecture.
 MemorySite site_of(const PredictionPoint& point, const Scenario& scenario, const StrategyMemory& strategy) {
   return {strategy, working_gpus(scenario, point.gpus).size(), gpu_of(point, scenario).architecture};
 }
 
-/// Fewer samples at a time and more micro-steps train the same; where the asked batch may fit, as few as
-/// surely do. Empty when no smaller batch would.
+/// Returns the advice to train fewer samples at a time in more micro-steps, which leaves the result the same.
+/// A batch that may already fit is lowered to the largest that surely does. Empty when no smaller batch
+/// helps.
 std::string smaller_batch(const PredictionPoint& point, const Scenario& scenario, const MemorySite& site) {
   std::int64_t batch = point.largest_batch;
+  // The requested batch fits by prediction, but not surely: a smaller one has to fit surely.
   const bool may_fit = batch >= point.batch_per_gpu;
   if (may_fit) {
     const auto room =
@@ -43,13 +47,14 @@ std::string smaller_batch(const PredictionPoint& point, const Scenario& scenario
     batch = std::min(point.batch_per_gpu - 1, largest_batch(workload_of(point, scenario), site, {room}));
   }
   if (batch < 1) return {};
+  // The number of micro-steps is rounded up so that no sample is lost.
   const std::int64_t shares = (point.batch_per_gpu + batch - 1) / batch;
   return fmt::format(
       "a batch of {} per GPU {}fits, with strategy.accumulation = {} the step keeps its samples", batch,
       may_fit ? "surely " : "", shares * scenario.knobs.accumulation);
 }
 
-/// Empty when the run is in 16 bit already, or would not fit then either.
+/// Returns the advice to train in 16 bit; empty if the run does so already or would not fit then either.
 std::string sixteen_bits(const PredictionPoint& point, const Scenario& scenario, const MemorySite& site) {
   if (is_half(scenario.workload.precision)) return {};
   Workload half = workload_of(point, scenario);
@@ -83,6 +88,7 @@ MemoryUse with_scratch_reserve(MemoryUse use, Bytes capacity) {
 
 namespace {
 
+/// Returns the node whose memory decides: the point's kind, or the job's first node before a kind is chosen.
 const NodeSpec& deciding_node(const PredictionPoint& point, const Scenario& scenario) {
   const ClusterSpec& cluster = scenario.cluster;
   if (!is_mixed(cluster)) return cluster.node;
@@ -96,13 +102,14 @@ const Gpu& gpu_of(const PredictionPoint& point, const Scenario& scenario) {
   return deciding_node(point, scenario).gpu;
 }
 
+/// The fullest node decides, because every rank holds the same share.
 void add_host_memory(PredictionPoint& point, const Scenario& scenario, const StrategyMemory& strategy) {
   const Placement ranks = working_gpus(scenario, point.gpus);
   std::map<int, int> of_node;
   int fullest = 0;
   for (const GpuPlace& rank : ranks.ranks) fullest = std::max(fullest, ++of_node[rank.node]);
   point.host_memory = strategy.host.times(fullest);
-  // Of a server that is made for `--gpu` nobody has stated how much memory it has.
+  // The server that stands for `--gpu` is made up, so its host memory is unknown.
   const bool is_assumed = scenario.cluster.name.starts_with(kGpuServer);
   point.host_capacity = is_assumed ? Bytes{} : deciding_node(point, scenario).host.memory;
 }
@@ -116,7 +123,8 @@ MemoryLedger ledger_of(const PredictionPoint& point, const Scenario& scenario,
   return memory_ledger(workload_of(point, scenario), site_of(point, scenario, strategy));
 }
 
-/// What is needed, what there is, and the largest batch between the two.
+/// Fills what is needed, what there is, and the largest batch that fits. Offloaded activations are added to
+/// the host's memory.
 void ReplicatedStep::add_memory(PredictionPoint& point, const Scenario& scenario,
                                 const StrategyMemory& strategy) {
   const Workload workload = workload_of(point, scenario);
@@ -133,7 +141,7 @@ void ReplicatedStep::add_memory(PredictionPoint& point, const Scenario& scenario
 
 namespace {
 
-/// As if the whole job were of these ranks.
+/// Returns the point as it would be if the whole job consisted of these ranks.
 PredictionPoint point_of(const PredictionPoint& point, const Scenario& scenario, const UnlikeRanks& ranks) {
   PredictionPoint own = point;
   own.batch_per_gpu = ranks.what.batch;
@@ -142,6 +150,7 @@ PredictionPoint point_of(const PredictionPoint& point, const Scenario& scenario,
   return own;
 }
 
+/// Returns one row of the report on unlike ranks.
 UnlikeShare share_of(const PredictionPoint& own, const UnlikeRanks& ranks) {
   const Representative& what = ranks.what;
   UnlikeShare share;
@@ -153,6 +162,7 @@ UnlikeShare share_of(const PredictionPoint& own, const UnlikeRanks& ranks) {
   return share;
 }
 
+/// Returns the bytes left without scratch memory; negative where the training does not fit.
 std::int64_t to_spare(const PredictionPoint& point) {
   return point.memory_capacity.count - point.memory.least().count;
 }
@@ -166,12 +176,14 @@ void add_memory_of_ranks(PredictionPoint& point, const Scenario& scenario, const
   for (const UnlikeRanks& ranks : step.unlike) {
     const PredictionPoint own = point_of(point, scenario, ranks);
     shares.push_back(share_of(own, ranks));
+    // The kind with the least memory to spare decides for the whole job.
     if (!decides || to_spare(own) < to_spare(*decides)) decides = own;
   }
   point.memory = decides->memory, point.memory_capacity = decides->memory_capacity;
   point.scratch_wanted = decides->scratch_wanted;
   point.largest_batch = decides->largest_batch, point.memory_kind = decides->memory_kind;
-  // Ranks with one batch can have the largest that fits all of them, whichever decides at this batch.
+  // Ranks may all have the same batch. Its largest value is the one that fits all kinds, whichever kind
+  // decides at the present batch.
   if (scenario.batch_of_kind.empty() && !scenario.balances) {
     for (const UnlikeShare& share : shares)
       point.largest_batch = std::min(point.largest_batch, share.largest_batch);
@@ -217,6 +229,7 @@ std::string memory_advice(const PredictionPoint& point, const Scenario& scenario
   return step_model_of(scenario).memory_advice(point, scenario, strategy);
 }
 
+/// Joins the remedies that work: a smaller batch, 16 bit. With neither it says that nothing fits.
 std::string ReplicatedStep::memory_advice(const PredictionPoint& point, const Scenario& scenario,
                                           const StrategyMemory& strategy) {
   const MemorySite site = site_of(point, scenario, strategy);
@@ -229,7 +242,7 @@ std::string ReplicatedStep::memory_advice(const PredictionPoint& point, const Sc
 
 namespace {
 
-/// One sentence for neighbouring numbers of GPUs that lack memory in the same way: "8 to 64 GPUs: about …".
+/// Returns one sentence for neighbouring numbers of GPUs that lack memory alike: "8 to 64 GPUs: about …".
 std::string shortage_text(std::span<const MemoryShortage> alike) {
   const PredictionPoint &first = alike.front().point, &last = alike.back().point;
   const auto less = [](const MemoryShortage& a, const MemoryShortage& b) {
@@ -249,7 +262,7 @@ std::string shortage_text(std::span<const MemoryShortage> alike) {
 
 std::vector<std::string> memory_warnings(const std::vector<MemoryShortage>& shortages) {
   std::vector<std::string> texts;
-  // Neighbours in the table, with the same remedy.
+  // Points go together if they are neighbours in the table and have the same remedy and kind of node.
   const auto go_together = [](const MemoryShortage& a, const MemoryShortage& b) {
     return a.advice == b.advice && a.place + 1 == b.place && a.point.memory_kind == b.point.memory_kind;
   };

@@ -1,5 +1,5 @@
-// Operators are added up by layer, then layers by what they look like: equal ones are folded, and the slow
-// ones ranked together.
+// Adds operators up by layer. Layers that look alike are then folded in the listing and ranked together among
+// the slow ones.
 #include "sim/analysis/step/model_summary.hpp"
 
 #include <algorithm>
@@ -16,6 +16,7 @@ namespace foretrain {
 
 namespace {
 
+/// Sums of operators by layer and by class, for one batch; times are added only with a GPU.
 class LayerSums {
  public:
   LayerSums(const Workload& workload, const std::optional<KernelContext>& context)
@@ -44,6 +45,7 @@ class LayerSums {
     layer.bytes += op.bytes.at(batch_) / batch_ * element_share(op, workload_.precision);
     layer.forward_kernels += op.kernels;
     const double weight = op.flops.at(batch_) + op.bytes.at(batch_);
+    // A layer has the class of the operator with the most FLOPs and bytes.
     if (!layer.kind || weight > weights_[op.layer]) layer.kind = op.cls, weights_[op.layer] = weight;
     layer.forward_time += time_of(op);
   }
@@ -53,6 +55,7 @@ class LayerSums {
     layers_[op.layer].backward_time += time_of(op);
   }
 
+  /// Returns the operator's kernel time and adds it to its class; zero without a GPU.
   Time time_of(const Operator& op) {
     if (!context_) return {};
     const Time time = kernel_time(op, *context_, workload_.batch_per_gpu);
@@ -65,11 +68,12 @@ class LayerSums {
   const std::optional<KernelContext>& context_;
   double batch_;
   std::vector<LayerSummary> layers_;
-  std::vector<double> weights_;  // of the operator that gives a layer its kind
+  /// FLOPs and bytes of the operator that gives a layer its kind.
+  std::vector<double> weights_;
   std::map<OperatorClass, ClassTime> classes_;
 };
 
-/// Equal for layers that look alike in every column but the name.
+/// Returns a text that is equal for layers that look alike in every column but the name.
 std::string look_of(const LayerSummary& layer) {
   return fmt::format("{} {} {} {} {} {} {} {}", layer.kind ? name_of(*layer.kind) : "",
                      to_string(layer.result), layer.parameters, layer.flops, layer.bytes, layer.saved_bytes,
@@ -84,18 +88,22 @@ std::vector<RepeatableRow> rows_of(const std::vector<LayerSummary>& layers) {
   return rows;
 }
 
+/// Returns the optimizer's launches over all trained tensors.
 std::vector<OptimizerLaunch> launches_of(const Workload& workload) {
   std::vector<std::int64_t> tensors;
   for (const Parameter& parameter : workload.model->parameters) tensors.push_back(parameter.elements);
   return optimizer_launches(workload.optimizer, tensors, updated_width(workload));
 }
 
-/// How much one more sample adds; what an optimizer needs for a moment must not hide it.
+/// Returns the bytes that one more sample adds: the slope between two large batches. Plain SGD is assumed,
+/// because the temporary memory of an optimizer could otherwise hide the activations.
 Bytes activations_of_a_sample(Workload workload, Precision precision) {
+  // Large enough that the activations exceed all temporary memory.
   constexpr std::int64_t kSamples = 256;
   workload.precision = precision;
   workload.optimizer = {OptimizerKind::sgd, OptimizerForm::fused, false};
   workload.batch_per_gpu = kSamples;
+  // The difference of two batches removes everything that does not depend on the batch.
   const Bytes many = memory_use(workload, {}).activations;
   workload.batch_per_gpu = 2 * kSamples;
   return {(memory_use(workload, {}).activations.count - many.count) / kSamples};
@@ -123,6 +131,8 @@ ModelTotals totals_of(const Workload& workload, const std::vector<LayerSummary>&
   return totals;
 }
 
+/// Sums the time of layers that look alike, and returns the slowest groups; equal times keep the network's
+/// order.
 std::vector<SlowLayer> slowest_of(const std::vector<LayerSummary>& layers,
                                   const std::vector<RepeatableRow>& rows) {
   std::map<std::uint64_t, SlowLayer> alike;
@@ -139,6 +149,7 @@ std::vector<SlowLayer> slowest_of(const std::vector<LayerSummary>& layers,
   return slowest;
 }
 
+/// Returns the times by class with the optimizer as a class of its own, and their total.
 KernelTimes times_of(const Workload& workload, const KernelContext& context,
                      const std::map<OperatorClass, ClassTime>& classes) {
   KernelTimes times;

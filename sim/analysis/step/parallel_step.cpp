@@ -1,4 +1,4 @@
-// From the stages of a pipeline to accounts, parts and memory of one line of a table.
+// Brings the stages of a pipeline into the accounts, parts and memory of one row of a prediction.
 #include "sim/analysis/step/parallel_step.hpp"
 
 #include <algorithm>
@@ -14,6 +14,7 @@ double& at(Breakdown& breakdown, Account account) { return breakdown[static_cast
 
 Bytes bytes_of(double bytes) { return {static_cast<std::int64_t>(bytes)}; }
 
+/// Returns the bytes of the fullest stage.
 double fullest_bytes(const LargeModelRun& job) {
   double most = 0;
   for (const StageMemory& stage : stage_memory(job)) most = std::max(most, stage.total());
@@ -28,6 +29,9 @@ FlopRate product_peak(const Gpu& gpu, KernelPrecision precision) {
   return gpu.bf16.per_second > 0 ? gpu.bf16 : gpu.fp16;
 }
 
+/// Exchanges of all kinds count as exposed communication. Waits are divided into those between nodes and
+/// those inside one; inside, NVLink carries the messages where the node has any, otherwise PCIe. The critical
+/// path is taken to be the breakdown, because the busiest stage sets the length of the step.
 SimulatedStep as_simulated(const LargeStep& step, const NodeSpec& node, Reading reading) {
   SimulatedStep out;
   out.waits.fill(0);
@@ -39,6 +43,7 @@ SimulatedStep as_simulated(const LargeStep& step, const NodeSpec& node, Reading 
   at(out.breakdown, Account::host) = step.host_s, at(out.breakdown, Account::optimizer) = step.optimizer_s;
   at(out.breakdown, Account::other) = step.bubble_s;
   out.critical = out.breakdown;
+  // Exchanges inside a node run over NVLink where the GPUs have any.
   const LinkKind inside =
       node.nvswitches > 0 || node.gpu.ports.nvlinks > 0 ? LinkKind::nvlink : LinkKind::pcie;
   out.waits[static_cast<std::size_t>(LinkKind::network)] = step.between_s;
@@ -59,6 +64,7 @@ SimulatedStep as_simulated(const LargeStep& step, const NodeSpec& node, Reading 
   return out;
 }
 
+/// Logits count as activations; memory outside the allocator and scratch memory count as the framework's.
 MemoryUse memory_of(const LargeModelRun& job) {
   const std::vector<StageMemory> stages = stage_memory(job);
   const StageMemory& most = *std::ranges::max_element(stages, {}, &StageMemory::total);
@@ -70,6 +76,7 @@ MemoryUse memory_of(const LargeModelRun& job) {
   return use;
 }
 
+/// Searches up to the limits on tokens at once and on micro-batches that the reader of [parallel] accepts.
 std::int64_t largest_micro_batch(const LargeModelRun& asked, int gpus, Bytes capacity) {
   LargeModelRun other = asked;
   const std::int64_t most = std::clamp<std::int64_t>(
@@ -80,6 +87,7 @@ std::int64_t largest_micro_batch(const LargeModelRun& asked, int gpus, Bytes cap
   });
 }
 
+/// Model FLOPs per token are 3 x forward: backward costs two forward passes.
 LargeModelPoint large_point(const LargeModelRun& job, double step_s, const Gpu& gpu) {
   LargeModelPoint point;
   point.layout = to_string(job.degrees), point.micro_batches = job.micro_batches();

@@ -1,4 +1,4 @@
-// A step of several degrees as one of the numbers of GPUs of a prediction.
+// Conversion of a simulated step of [parallel] into the fields of a prediction.
 #pragma once
 
 #include "sim/analysis/step/prediction_point.hpp"
@@ -7,22 +7,24 @@
 
 namespace foretrain {
 
-/// Data sheet's, of the tensor cores that linear layers' products run on.
+/// Returns the data sheet's rate of the tensor cores that linear layers' products run on. A precision that
+/// the GPU lacks falls back to bf16, then fp16.
 FlopRate product_peak(const Gpu& gpu, KernelPrecision precision);
 
-/// Accounts of the busiest stage; the pipeline's bubble is `other`.
+/// Returns the accounts of the busiest stage; the pipeline's bubble is Account::other.
 SimulatedStep as_simulated(const LargeStep& step, const NodeSpec& node, Reading reading);
 
-/// Of the fullest stage.
+/// Returns the memory of the fullest stage.
 MemoryUse memory_of(const LargeModelRun& job);
-/// The largest micro-batch with which the fullest stage of the job on so many GPUs needs no more; 0: none.
-/// `asked`: as the scenario has it, so that a global batch which it leaves open goes with the micro-batch.
+/// Returns the largest micro-batch with which the fullest stage of the job on `gpus` GPUs needs at most
+/// `capacity`; 0 if none. `asked` is the layout as the scenario states it, so that a global batch which it
+/// leaves open follows the micro-batch.
 std::int64_t largest_micro_batch(const LargeModelRun& asked, int gpus, Bytes capacity);
 
-/// What people compare large models by: FLOPs are 3 x forward with the causal half of attention
-/// (Megatron-LM's formula), recomputation not counted.
+/// Returns the figures by which large models are compared. FLOPs are 3 x forward with the causal half of
+/// attention (Megatron-LM's formula); recomputation is not counted.
 LargeModelPoint large_point(const LargeModelRun& job, double step_s, const Gpu& gpu);
-/// With what stages of a cut network wait for and hold.
+/// Returns these figures with the waits and the memory of the stages of a cut network.
 LargeModelPoint large_point(const LargeModelRun& job, const LargeStep& step, const Gpu& gpu);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// Steps are kept by their number of GPUs: the search for the crossover comes back to those of the table.
+// Memoized prediction of points: the search for the crossover asks for the same numbers as the table, so
+// steps are kept by their number of GPUs.
 #include "sim/analysis/step/point_predictor.hpp"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ namespace foretrain {
 
 namespace {
 
-/// The part of the run that takes longest, in words.
+/// Returns the part of the run that takes longest, in words, for the error message.
 std::string longest_part(const PredictionPoint& p, double epochs) {
   const RunOverhead& overhead = p.overhead;
   const std::array<std::pair<double, std::string>, 4> parts{
@@ -30,6 +31,7 @@ std::string longest_part(const PredictionPoint& p, double epochs) {
   return std::max_element(parts.begin(), parts.end())->second;
 }
 
+/// Throws InputError when the run exceeds kLongestRun, with the part that makes it so long.
 void refuse_endless_run(const PredictionPoint& p, double epochs) {
   if (p.total_s <= kLongestRun) return;
   throw InputError(fmt::format("the training would take longer than {:.0f} days on {}: {}",
@@ -42,7 +44,7 @@ void refuse_endless_run(const PredictionPoint& p, double epochs) {
 PointPredictor::PointPredictor(const Scenario& scenario, int most_gpus)
     : scenario_(scenario), simulator_(scenario, most_gpus), device_(default_device_model(scenario)) {}
 
-/// Another training on the same cluster, whose graph and collectives it shares.
+/// Serves another training on the same cluster, whose graph and collectives it shares.
 PointPredictor::PointPredictor(const Scenario& scenario, const PointPredictor& other)
     : scenario_(scenario),
       simulator_(scenario, other.simulator_),
@@ -55,6 +57,7 @@ const SimulatedStep& PointPredictor::step(int gpus) {
   return simulated_.emplace(gpus, simulator_.simulate(gpus, device_, reading_)).first->second;
 }
 
+/// A measured correction stretches the step and all its accounts alike.
 Throughput PointPredictor::throughput(int gpus) {
   const SimulatedStep& simulated = step(gpus);
   const double factor = correction_.factor(gpus);
@@ -64,7 +67,7 @@ Throughput PointPredictor::throughput(int gpus) {
   return out;
 }
 
-/// Without a DistributedSampler several processes train on the same sample, which counts once.
+/// Several processes train on the same sample without a DistributedSampler; it counts once.
 double PointPredictor::samples_per_step(int gpus) const {
   return static_cast<double>(simulator_.global_batch(gpus)) / readers_of_a_sample(scenario_, gpus);
 }
@@ -97,7 +100,7 @@ PredictionPoint PointPredictor::point(int gpus, Decisions& decisions) {
   return p;
 }
 
-/// A last, smaller step may take next to nothing, and so may what is no training step.
+/// A last, smaller step and all work outside of steps may take next to nothing, so neither is in the bound.
 PredictionPoint PointPredictor::best_conceivable(int gpus) const {
   const StepLimit limit = step_limit(simulator_, gpus, device_);
   PredictionPoint p;
@@ -134,7 +137,8 @@ const SimulatedStep& PointPredictor::one_gpu(std::int64_t batch) {
       .first->second;
 }
 
-/// The last step of an epoch is shorter by what its smaller batch saves on one GPU.
+/// The last step of an epoch is shorter by the time that its smaller batch saves on one GPU. This costs no
+/// simulation of a further number of GPUs.
 double PointPredictor::partial_step(const PredictionPoint& p, std::int64_t batch) {
   const double saved = one_gpu(p.batch_per_gpu).step_s - one_gpu(batch).step_s;
   return std::max(0.0, p.step_s - correction_.factor(1) * saved);
@@ -142,11 +146,13 @@ double PointPredictor::partial_step(const PredictionPoint& p, std::int64_t batch
 
 void PointPredictor::add_epoch(PredictionPoint& p) {
   const EpochShape shape = epoch_shape(scenario_, p.gpus);
+  // A partial step with a full batch on the fullest GPU takes as long as any other.
   const bool has_partial = shape.partial_batch > 0 && shape.partial_batch < p.batch_per_gpu;
   const double partial = has_partial ? partial_step(p, shape.partial_batch) : p.step_s;
   p.steps_per_epoch = shape.steps, p.knows_epochs = scenario_.workload.data.samples > 0;
   Workload workload = scenario_.workload;
-  workload.batch_per_gpu = p.batch_per_gpu;  // of a global batch this number's share
+  // Under strong scaling the batch is this number's share of the global batch.
+  workload.batch_per_gpu = p.batch_per_gpu;
   const double restart_s = loader_restart_s(workload, first_node(scenario_));
   p.epoch_s = epoch_s(shape, p.step_s, partial, restart_s);
   p.overhead = run_overhead(simulator_, device_, p.gpus, restart_s);

@@ -1,5 +1,5 @@
-// A program is its own strategy; what differs from other strategies is where its sizes and its memory come
-// from.
+// A program is its own strategy and runs like a replicated one. Only its sizes and its memory come from
+// elsewhere: the recording.
 #include "sim/analysis/step/program_step.hpp"
 
 #include <algorithm>
@@ -16,7 +16,8 @@ namespace foretrain {
 
 namespace {
 
-/// GPUs that a step runs on where `gpus` are too few.
+/// Returns the GPUs that the step is replayed on: the number itself if the recording covers it, else the
+/// fewest.
 int replayed_on(const Scenario& scenario, int gpus) {
   const bool is_there = scenario.program->facts_on(working_gpu_count(scenario, gpus)).why_not.empty();
   return is_there ? gpus : fewest_gpus_of(scenario);
@@ -32,9 +33,10 @@ SimulatedStep ProgramStep::simulate(const StepSimulator& simulator, int gpus, st
   return step;
 }
 
+/// A validation pass has forward passes alone, and backward costs about twice a forward pass.
 double ProgramStep::evaluate(const StepSimulator& simulator, int gpus, std::int64_t /*batch_per_gpu*/,
                              const DeviceModel& device) {
-  constexpr double kForwardShare = 1.0 / 3;  // of a step, whose passes are forward alone
+  constexpr double kForwardShare = 1.0 / 3;
   return kForwardShare * simulator.step_s(gpus, device);
 }
 
@@ -45,6 +47,8 @@ bool ProgramStep::may_be_answer(const Scenario& scenario, int gpus) {
   return (is_asked || doubles) && why_not_together(scenario, gpus).empty();
 }
 
+/// Takes the recording's memory by class. The largest batch is the recorded one or none, because another
+/// batch would be another program.
 void ProgramStep::add_memory(PredictionPoint& point, const Scenario& scenario,
                              const StrategyMemory& /*strategy*/) {
   const ProgramMemory& most = scenario.program->facts_on(replayed_on(scenario, point.gpus)).memory;

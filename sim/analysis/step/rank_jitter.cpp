@@ -1,5 +1,5 @@
-// Moments of the largest of n normals by the trapezoid rule, which converges fast for smooth functions that
-// vanish at both ends.
+// Moments of the maximum of n standard normals by the trapezoid rule, which converges fast for smooth
+// functions that vanish at both ends. The density of the maximum is proportional to phi(x) Phi(x)^(n-1).
 #include "sim/analysis/step/rank_jitter.hpp"
 
 #include <algorithm>
@@ -10,8 +10,10 @@ namespace foretrain {
 
 namespace {
 
+/// Fewest steps of a log whose standard deviation is used.
 constexpr int kFewestSteps = 20;
 
+/// Returns the median, the upper one of an even number of values. Requires at least one value.
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::ranges::nth_element(values, middle);
@@ -21,6 +23,7 @@ double median(std::vector<double> values) {
 }  // namespace
 
 double spread_of_slowest(int ranks) {
+  // Bounds and step of the integral, in standard deviations.
   constexpr double kFarthest = 9, kStep = 0.01;
   double sum = 0, mean = 0, square = 0;
   for (double x = -kFarthest; x <= kFarthest; x += kStep) {
@@ -35,6 +38,7 @@ double spread_of_slowest(int ranks) {
 std::optional<CalibratedConstant> rank_spread_of(const std::vector<Sample>& samples) {
   std::vector<double> spreads;
   int steps = 0;
+  // The measured standard deviation is divided by that of the maximum over the job's ranks.
   for (const Sample& sample : samples) {
     if (sample.kind != SampleKind::training || sample.what != "step" || sample.repeats < kFewestSteps ||
         !(sample.spread > 0))
@@ -46,7 +50,8 @@ std::optional<CalibratedConstant> rank_spread_of(const std::vector<Sample>& samp
   CalibratedConstant constant;
   constant.name = "loss.rank_spread", constant.value = median(spreads),
   constant.samples = static_cast<int>(spreads.size());
-  constant.spread = 1 / std::sqrt(2.0 * (steps - 1));  // of a standard deviation from so many normal values
+  // The relative error of a standard deviation that was estimated from this many normal values.
+  constant.spread = 1 / std::sqrt(2.0 * (steps - 1));
   return constant;
 }
 

@@ -1,4 +1,4 @@
-// Links by the devices that they join; those of other nodes are alike and left out.
+// Names the links of one node by the devices that they join. Links of other nodes are alike and not listed.
 #include <vector>
 
 #include <fmt/format.h>
@@ -10,6 +10,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns, by link, true for those that any pattern of traffic of the graph crosses.
 std::vector<bool> used_links(const TaskGraph& graph, std::size_t links) {
   std::vector<bool> used(links, false);
   for (PatternId pattern = 0; pattern < graph.pattern_count(); ++pattern) {

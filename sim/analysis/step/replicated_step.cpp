@@ -1,6 +1,9 @@
-// The step time is the distance between the ends of two steps, once the pipeline has filled; the breakdown is
-// what the compute stream did or waited for between them. Both come from the same timeline, so they agree to
-// the picosecond.
+// The step time is the distance between the ends of two steps, once the pipeline of input and launches has
+// filled; the breakdown is what the compute stream did or waited for between them. Both come from the same
+// timeline, so they agree to the picosecond.
+//
+// The cost of a simulation is linear in the tasks of kWarmUpSteps + window steps. A training with many
+// micro-steps is extrapolated from two shorter ones, so its cost does not grow with the accumulation.
 #include "sim/analysis/step/replicated_step.hpp"
 
 #include <algorithm>
@@ -15,15 +18,20 @@ namespace foretrain {
 
 namespace {
 
+/// Steps before the measured ones; after two, workers, queues and communication are in the steady state.
 constexpr int kWarmUpSteps = 2;
+/// Most steps that one window covers, whatever the interval between loss.item() calls.
 constexpr int kLongestWindow = 10;
+/// Most micro-steps that are simulated; further ones cost the same each and are extrapolated.
 constexpr int kMostMicroSteps = 8;
+/// Stands for the slowest link of a cluster that has none, in bytes/s.
 constexpr double kFastestLink = 1e18;
 
-/// Steps over which the script repeats itself: one, or as many as lie between two loss.item() calls.
+/// Returns the steps after which the script repeats itself: one, or those between two loss.item() calls.
 int window_of(const TrainingLoop& loop) { return std::clamp(loop.loss_item_every, 1, kLongestWindow); }
 
-/// Refuses plans whose durations alone add up to more than the clock can hold.
+/// Throws InputError for a plan whose durations alone add up to more than StepSimulator::kLongestStep for
+/// each step, because the clock could not hold its run.
 void refuse_endless(const TaskGraph& graph, double slowest, int steps) {
   double total = 0;
   for (const Task& task : graph.tasks())
@@ -31,6 +39,7 @@ void refuse_endless(const TaskGraph& graph, double slowest, int steps) {
   refuse_endless_step(total / steps);
 }
 
+/// Converts the sums of a path into seconds of one step.
 Breakdown to_breakdown(const CriticalPath& path, int steps) {
   Breakdown out{};
   for (std::size_t account = 0; account < kAccountCount; ++account)
@@ -40,8 +49,8 @@ Breakdown to_breakdown(const CriticalPath& path, int steps) {
   return out;
 }
 
-/// The derivative of an end by each account is its share of the critical path from the very beginning; the
-/// step is the difference of two ends.
+/// Returns the derivative of the step by each account. The derivative of an end is its critical path back to
+/// the very beginning, and the step is the difference of two ends.
 Breakdown sensitivity(const TaskGraph& graph, const Timeline& timeline, TaskId before, TaskId last,
                       int steps) {
   Breakdown out = to_breakdown(critical_path(graph, timeline, last, Time::zero()), steps);
@@ -50,7 +59,7 @@ Breakdown sensitivity(const TaskGraph& graph, const Timeline& timeline, TaskId b
   return out;
 }
 
-/// What shrinks from one micro-step to the next ends at zero; the others still sum to the step.
+/// Sets accounts that extrapolation made negative to zero and rescales the others to the step's length.
 void end_at_zero(SimulatedStep& step) {
   for (double& wait : step.waits) wait = std::max(0.0, wait);
   std::erase_if(step.parts, [](const StepPart& part) { return part.seconds < 0; });
@@ -60,8 +69,8 @@ void end_at_zero(SimulatedStep& step) {
   for (double& account : step.breakdown) account *= step.step_s / sum;
 }
 
-/// Extends a step of `fewer` and one of `more` micro-steps to `wanted`: in the steady state each further one
-/// costs the same.
+/// Extends a step of `fewer` and one of `more` micro-steps by `extra` further ones: in the steady state each
+/// costs as much as the last one did.
 SimulatedStep extrapolate(const SimulatedStep& fewer, SimulatedStep more, int extra) {
   const auto extend = [extra](double a, double b) { return b + extra * (b - a); };
   more.step_s = std::max(more.step_s, extend(fewer.step_s, more.step_s));
@@ -81,6 +90,7 @@ SimulatedStep extrapolate(const SimulatedStep& fewer, SimulatedStep more, int ex
 
 }  // namespace
 
+/// Returns what plans of one kind of node share (collectives, kernel times, sizes); made at the first use.
 const std::shared_ptr<PlanReuse>& StepSimulator::reuse_of(int kind) const {
   std::shared_ptr<PlanReuse>& reuse = reuse_[kind];
   if (!reuse)
@@ -89,6 +99,8 @@ const std::shared_ptr<PlanReuse>& StepSimulator::reuse_of(int kind) const {
   return reuse;
 }
 
+/// Plans and runs warm-up and measured steps for one representative rank. Reuse of collectives and operator
+/// costs makes a repeated run cheap; scale factors of the device model apply to the finished graph.
 RecordedSteps StepSimulator::run_steps(const Run& wanted, const DeviceModel& device,
                                        PlanFunction make_plan) const {
   Workload workload = scenario_.workload;
@@ -96,6 +108,7 @@ RecordedSteps StepSimulator::run_steps(const Run& wanted, const DeviceModel& dev
   StrategyOptions knobs = scenario_.knobs;
   knobs.accumulation = wanted.micro_steps;
   const Placement job = placement(wanted.gpus);
+  // A rank of an unlike job is planned from its own place, so its node is turned to the front.
   const bool is_turned = !has_alike_ranks();
   const Placement ranks = is_turned ? seen_from(job, wanted.rank.first) : job;
   const std::shared_ptr<PlanReuse>& reuse = reuse_of(wanted.rank.kind);
@@ -110,6 +123,7 @@ RecordedSteps StepSimulator::run_steps(const Run& wanted, const DeviceModel& dev
   reuse->tasks = std::max(reuse->tasks, plan.graph.tasks().size());
   reuse->dependencies = std::max(reuse->dependencies, plan.graph.dependency_count());
   const ClusterLinks& links = cluster().links();
+  // The sum of durations is checked before the run and the end after it, because waits can add up as well.
   refuse_endless(plan.graph, std::min(kFastestLink, links.slowest()), wanted.steps);
   Timeline timeline = run(plan.graph, [&links](LinkId link) { return links[link].bandwidth; });
   refuse_endless_step(to_seconds(timeline.end_of(plan.step_ends.back())) / wanted.steps);
@@ -130,6 +144,7 @@ void StepSimulator::read_accounts(const RecordedSteps& run, Reading reading, Sim
   const TaskId before = run.plan.step_ends[kWarmUpSteps - 1], last = run.plan.step_ends.back();
   const int window = window_of(scenario_.workload.loop);
   const QueueId stream = graph.tasks()[last].queue;
+  // A window that begins on the same queue needs no tasks before it, which shortens the walk.
   const TaskId first = graph.tasks()[before].queue == stream ? before + 1 : 0;
   const std::vector<PathPiece> path =
       queue_path(graph, run.timeline, stream, run.timeline.end_of(before), run.timeline.end_of(last), first);
@@ -140,6 +155,7 @@ void StepSimulator::read_accounts(const RecordedSteps& run, Reading reading, Sim
     step.parts = step_parts(graph, path, scenario_.workload.model->layer_names, window);
 }
 
+/// Measures one step as the mean over the window behind the warm-up.
 SimulatedStep StepSimulator::simulate_micro_steps(const Run& wanted, const DeviceModel& device,
                                                   Reading reading) const {
   RecordedSteps run = run_steps(wanted, device, find_strategy(scenario_.strategy)->plan);
@@ -159,6 +175,7 @@ StepSimulator::Run StepSimulator::run_of(int gpus, std::int64_t batch) const {
   return {gpus, batch, 1, kWarmUpSteps + window_of(scenario_.workload.loop)};
 }
 
+/// Simulates all micro-steps up to kMostMicroSteps; beyond, the last two simulated numbers give the slope.
 SimulatedStep StepSimulator::simulate_alike(Run run, const DeviceModel& device, Reading reading) const {
   const int wanted = scenario_.knobs.accumulation;
   const auto simulated = [&](int micro_steps) {
@@ -176,6 +193,7 @@ SimulatedStep ReplicatedStep::simulate(const StepSimulator& s, int gpus, std::in
   return s.simulate_unlike(run, s.representatives(gpus, batch), device, reading);
 }
 
+/// Runs the plan of a validation pass; of unlike ranks the slowest sets the pace.
 double ReplicatedStep::evaluate(const StepSimulator& s, int gpus, std::int64_t batch_per_gpu,
                                 const DeviceModel& device) {
   const int window = window_of(s.scenario_.workload.loop);
@@ -195,6 +213,8 @@ double ReplicatedStep::evaluate(const StepSimulator& s, int gpus, std::int64_t b
   return slowest;
 }
 
+/// Chooses the batch: stated or balanced by kind of node, else the scenario's own, else the share of the
+/// global batch, rounded up.
 std::int64_t ReplicatedStep::batch_per_gpu(const StepSimulator& s, int gpus) {
   const Scenario& scenario = s.scenario();
   if (const std::vector<KindBatches>& own = s.batches(gpus); !own.empty()) {
@@ -207,6 +227,7 @@ std::int64_t ReplicatedStep::batch_per_gpu(const StepSimulator& s, int gpus) {
   return std::max<std::int64_t>(1, (*scenario.global_batch + shares - 1) / shares);
 }
 
+/// Records one rank of each kind, slowest first and at most size.ranks of them; one rank where all are alike.
 StepRecording ReplicatedStep::record(const StepSimulator& s, int gpus, const DeviceModel& device,
                                      RecordingSize size) {
   const int micro_steps = std::min(s.scenario_.knobs.accumulation, kMostMicroSteps);

@@ -1,4 +1,4 @@
-// Steps of replicated ranks, each of which holds the whole network: what a strategy plans is run as a graph.
+// Steps of replicated ranks, each of which holds the whole network: the strategy's plan runs as a task graph.
 #pragma once
 
 #include "sim/analysis/step/lower_limit.hpp"
@@ -6,7 +6,7 @@
 
 namespace foretrain {
 
-/// The functions of this row of step_models().
+/// The functions of the "replicated" row of step_models(), whose contracts are in step_model.hpp.
 struct ReplicatedStep {
   static SimulatedStep simulate(const StepSimulator& simulator, int gpus, std::int64_t batch_per_gpu,
                                 const DeviceModel& device, Reading reading);
@@ -14,8 +14,9 @@ struct ReplicatedStep {
                          const DeviceModel& device);
   static StepRecording record(const StepSimulator& simulator, int gpus, const DeviceModel& device,
                               RecordingSize size);
+  /// Returns the batch of one GPU and micro-step; where kinds of node have their own, that of the first node.
   static std::int64_t batch_per_gpu(const StepSimulator& simulator, int gpus);
-  /// Zero where ranks are not alike.
+  /// Returns zero where ranks are not alike.
   static StepLimit lower_limit(const StepSimulator& simulator, int gpus,
                                const DeviceModel& device);  // lower_limit.cpp
   static void add_memory(PredictionPoint& point, const Scenario& scenario,

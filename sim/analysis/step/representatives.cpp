@@ -1,4 +1,4 @@
-// One pass over the ranks; a job of alike GPUs has one representative and never comes here twice.
+// Groups the ranks of a job in one pass.
 #include "sim/analysis/step/representatives.hpp"
 
 #include <algorithm>
@@ -29,6 +29,7 @@ class BatchDealer {
   std::vector<int> dealt_;
 };
 
+/// Ranks on the same machine with the same batch are alike if both or neither have a slow GPU.
 bool are_alike(const Representative& a, const Representative& b) {
   return a.kind == b.kind && a.batch == b.batch && (a.clock < 1) == (b.clock < 1);
 }
@@ -53,8 +54,10 @@ std::vector<Representative> representatives_of(const Scenario& scenario, const P
                              0,
                              0,
                              rank};
+    // There are only a few groups, so a linear search is enough.
     auto known = std::ranges::find_if(found, [&](const Representative& r) { return are_alike(r, own); });
     if (known == found.end()) found.push_back(own), nodes.emplace_back(), known = found.end() - 1;
+    // The slowest of a group represents it.
     if (own.clock < known->clock) known->clock = own.clock, known->first = rank;
     ++known->ranks;
     nodes[static_cast<std::size_t>(known - found.begin())].insert(place.node);
@@ -63,6 +66,7 @@ std::vector<Representative> representatives_of(const Scenario& scenario, const P
   return found;
 }
 
+/// Finds the node of `first`, turns that node, then turns the whole job so that the node leads.
 Placement seen_from(const Placement& ranks, int first) {
   Placement turned = ranks;
   const auto own = turned.ranks.begin() + first;
@@ -70,6 +74,7 @@ Placement seen_from(const Placement& ranks, int first) {
   const auto node_end = std::find_if(own, turned.ranks.end(), is_elsewhere);
   const auto node_begin =
       std::find_if(std::make_reverse_iterator(own), turned.ranks.rend(), is_elsewhere).base();
+  // The rank comes first within its node, then the node first within the job.
   std::rotate(node_begin, own, node_end);
   std::rotate(turned.ranks.begin(), node_begin, turned.ranks.end());
   return turned;

@@ -1,4 +1,5 @@
-// Each is explicit in the scenario or computed from it; every rank waits while it happens.
+// Seconds of a run outside its training steps. Each is stated in the scenario or computed from it, and every
+// rank waits while it happens.
 #include <cmath>
 
 #include "sim/analysis/step/epoch.hpp"
@@ -9,13 +10,22 @@ namespace foretrain {
 
 namespace {
 
-/// Seconds on the reference CPU, docs/models/epoch.md; what each framework adds stands in its profile.
-constexpr double kCuda = 0.8;              ///< context, cuBLAS and cuDNN handles, kernels loaded on first use
-constexpr double kWeightsPerSecond = 1e8;  ///< elements drawn and copied to the GPU
-constexpr double kNccl = 0.5, kNcclPerGpu = 2e-3;  ///< rendezvous and first connection; each further rank
-constexpr double kFirstPerConvolution = 15e-3;     ///< cuDNN's benchmark: some algorithms, three directions
-constexpr double kCompilePerOperator = 80e-3;      ///< torch.compile, XLA
+// The constants are seconds on the reference CPU (docs/models/epoch.md) unless stated otherwise; the profile
+// of a framework adds its own.
 
+/// Context, cuBLAS and cuDNN handles, and kernels loaded on first use.
+constexpr double kCuda = 0.8;
+/// Elements of weights that are drawn and copied to the GPU in a second.
+constexpr double kWeightsPerSecond = 1e8;
+/// Rendezvous and first connection, and each further rank.
+constexpr double kNccl = 0.5, kNcclPerGpu = 2e-3;
+/// cuDNN's benchmark of a convolution: some algorithms in three directions.
+constexpr double kFirstPerConvolution = 15e-3;
+/// Compilation of an operator by torch.compile or XLA.
+constexpr double kCompilePerOperator = 80e-3;
+
+/// Returns the extra time of the first step: the framework's own, cuDNN's search for algorithms, tracing and
+/// compiling.
 double first_step_s(const Workload& workload) {
   const ExpandedModel& model = *workload.model;
   double convolutions = 0;
@@ -29,30 +39,35 @@ double first_step_s(const Workload& workload) {
   return seconds;
 }
 
-/// Python processes that import the framework one after the other before training starts: the launcher's own,
-/// then the trainer's.
+/// Returns how many Python processes import the framework one after the other before training starts: the
+/// launcher's own, then the trainer's.
 int imports_in_a_row(const std::optional<Launcher>& launcher) {
   if (!launcher) return 1;
   switch (*launcher) {
-    case Launcher::torchrun:  // its agent
-    case Launcher::mp_spawn:  // the script itself; each child imports it anew
+    // torchrun's agent imports the framework; with mp.spawn the script does, and each child does so anew.
+    case Launcher::torchrun:
+    case Launcher::mp_spawn:
       return 2;
-    case Launcher::deepspeed:  // the command, and its launcher on the node
+    // The command imports the framework, its launcher on the node does, and then the trainer.
+    case Launcher::deepspeed:
       return 3;
+    // These launchers need no framework themselves.
     case Launcher::srun:
     case Launcher::mpirun:
-    case Launcher::horovodrun:  // needs no framework itself
+    case Launcher::horovodrun:
     case Launcher::python:
       break;
   }
   return 1;
 }
 
+/// Returns how often periodic work happens in the whole run.
 double count_of(const Scenario& scenario, const Periodic& work) {
   return std::floor(scenario.epochs / work.every_epochs);
 }
 
-/// A pass starts its own workers, and the ranks share its samples.
+/// Returns the seconds of one validation pass, which starts its own workers and divides its samples among
+/// ranks.
 double pass_s(const StepSimulator& simulator, const DeviceModel& device, int gpus, const Periodic& work) {
   const Scenario& scenario = simulator.scenario();
   const std::int64_t batch = work.batch_per_gpu > 0 ? work.batch_per_gpu : simulator.batch_per_gpu(gpus);
@@ -65,6 +80,8 @@ double pass_s(const StepSimulator& simulator, const DeviceModel& device, int gpu
          static_cast<double>(batches) * simulator.simulate_evaluation(gpus, workload.batch_per_gpu, device);
 }
 
+/// Returns the seconds of one occurrence: stated, simulated as a pass, or the bytes of a checkpoint at the
+/// stated bandwidth.
 double once_s(const StepSimulator& simulator, const DeviceModel& device, int gpus, const Periodic& work) {
   if (work.duration) return to_seconds(*work.duration);
   if (work.samples > 0) return pass_s(simulator, device, gpus, work);
@@ -72,6 +89,7 @@ double once_s(const StepSimulator& simulator, const DeviceModel& device, int gpu
          work.bandwidth.per_second;
 }
 
+/// Returns the field that the work counts in: validation, checkpoint, or other periodic work.
 double& account_of(RunOverhead& overhead, const Periodic& work) {
   if (work.samples > 0 || work.name == "validation") return overhead.validation_s;
   if (work.bandwidth.per_second > 0 || work.name == "checkpoint") return overhead.checkpoint_s;
@@ -80,9 +98,11 @@ double& account_of(RunOverhead& overhead, const Periodic& work) {
 
 }  // namespace
 
+/// Adds trained weights, the optimizer's state for each trained element, frozen weights and buffers.
 Bytes checkpoint_bytes(const Workload& workload) {
   const ExpandedModel& model = *workload.model;
   constexpr std::int64_t kFullBytes = 4;
+  // gradient_bytes() counts kFullBytes for each trained element, which is also the size of a saved weight.
   const std::int64_t trained = model.gradient_bytes().count;
   Bytes bytes{trained + trained / kFullBytes * state_bytes_per_element(workload.optimizer) +
               model.frozen_bytes()};

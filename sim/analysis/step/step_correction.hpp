@@ -1,5 +1,5 @@
-// What measured runs like a training say about its predicted steps: a factor for all numbers of GPUs, one for
-// each doubling of them, and what single numbers were measured to need besides.
+// The correction of predicted steps by measured runs that resemble the training: a factor for all numbers of
+// GPUs, one for each doubling, and further ones for single measured numbers.
 #pragma once
 
 #include <cmath>
@@ -15,16 +15,19 @@ struct MeasuredNumber {
   friend bool operator==(const MeasuredNumber&, const MeasuredNumber&) = default;
 };
 
-/// Logarithms; 0: as simulated. One curve has one correction, so steps stay in the order that the simulation
-/// gives them in everything but the number of GPUs, and in that, too, while `per_doubling` is not negative
-/// and no number was measured.
+/// Logarithms of factors on the step; 0 leaves it as simulated. One curve has one correction, so steps keep
+/// their simulated order in everything but the number of GPUs. They keep it in that, too, while
+/// `per_doubling` is not negative and no number was measured.
 struct StepCorrection {
+  /// Logarithm of the factor on one GPU, which applies to all numbers.
   double one_gpu = 0;
+  /// Logarithm of the factor for each doubling of GPUs.
   double per_doubling = 0;
-  /// Ascending, above 1. Between two of them, and below the first from 0 on one GPU, on straight lines over
-  /// the logarithm of the number; beyond the last as on the last.
+  /// Measured numbers of GPUs above 1, ascending. The further factor is interpolated linearly over the
+  /// logarithm of the number, from 0 on one GPU; beyond the last number it stays constant.
   std::vector<MeasuredNumber> measured{};
 
+  /// Returns the factor on the simulated step; exactly 1 without a correction.
   double factor(int gpus) const {
     if (one_gpu == 0 && per_doubling == 0 && measured.empty()) return 1;
     return std::exp(one_gpu + per_doubling * std::log2(gpus) + beyond(gpus));
@@ -32,6 +35,7 @@ struct StepCorrection {
   friend bool operator==(const StepCorrection&, const StepCorrection&) = default;
 
  private:
+  /// Returns the interpolated logarithm of the further factor.
   double beyond(int gpus) const {
     MeasuredNumber below{};
     for (const MeasuredNumber& here : measured) {

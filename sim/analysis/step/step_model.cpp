@@ -1,4 +1,6 @@
-// Four rows; the functions of a row stand where their subject does.
+// The table of step models has four rows. The functions of a row are defined where their subject is; only
+// short words are lambdas here. The rows "uncut" and "program" are copies of "cut" and "replicated" with some
+// functions replaced, so they share everything that they do not replace.
 #include "sim/analysis/step/step_model.hpp"
 
 #include <array>
@@ -19,9 +21,11 @@ namespace foretrain {
 
 namespace {
 
+/// Index of each model in the table.
 enum class ModelRow : std::size_t { replicated, cut, uncut, program };
 
-/// Questions about several steps are those of a layout, steps are those of a strategy.
+/// Makes the row of a layout that cuts nothing: questions about several steps are those of a layout, steps
+/// and memory are those of a strategy.
 StepModel uncut_row(StepModel cut) {
   cut.name = "uncut";
   cut.simulate = UncutStep::simulate;
@@ -35,7 +39,8 @@ StepModel uncut_row(StepModel cut) {
   return cut;
 }
 
-/// A recording is one program: its numbers are functions of the ranks, and nothing else can be asked of it.
+/// Makes the row of a recorded program. A recording is one program: it has its own batch, no other
+/// strategies, and sizes that are functions of the number of ranks.
 StepModel program_row(StepModel replicated) {
   replicated.name = "program";
   replicated.simulate = ProgramStep::simulate;
@@ -67,6 +72,7 @@ StepModel program_row(StepModel replicated) {
   return replicated;
 }
 
+/// Builds all rows; [parallel] and programs derive theirs from the first two.
 std::array<StepModel, 4> made_rows() {
   std::array<StepModel, 4> rows{{
       {.name = "replicated",
@@ -127,6 +133,8 @@ const std::array<StepModel, 4>& model_rows() {
   return kRows;
 }
 
+/// Chooses the row: a recorded program, then [parallel] by whether it cuts the network, then replicated
+/// ranks.
 ModelRow row_of(const Scenario& scenario) {
   if (scenario.program) return ModelRow::program;
   if (!scenario.parallel) return ModelRow::replicated;

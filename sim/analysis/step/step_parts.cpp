@@ -1,5 +1,5 @@
-// The same path as the breakdown's, with labels in place of accounts. Tasks of one label are told apart by
-// account where the label says less: a layer's kernels are compute, whatever the layer is called.
+// Walks the same path as the breakdown does, with labels in place of accounts. Tasks without a label are told
+// apart by account. Layers are one part, whatever their names are.
 #include "sim/analysis/step/step_parts.hpp"
 
 #include <algorithm>
@@ -12,12 +12,14 @@ namespace foretrain {
 
 namespace {
 
+/// Names of work without a label, by account.
 constexpr std::string_view kLayers = "forward and backward kernels", kHost = "Python and launches";
 constexpr std::array<std::string_view, kAccountCount> kUnlabelled{kLayers, "communication", "input batch",
                                                                   kHost,   "optimizer",     "copies"};
 
-/// "all_reduce bucket 12" and "all_reduce bucket 3" are one kind; so are an "all_reduce bucket" and an
-/// "all_reduce message" of two strategies, which carry the same gradients.
+/// Returns the label without its number: "all_reduce bucket 12" and "all_reduce bucket 3" are one kind. An
+/// "all_reduce bucket" and an "all_reduce message" of two strategies are one kind, too, because they carry
+/// the same gradients.
 std::string_view kind_of(std::string_view label) {
   constexpr std::string_view kSum = "all_reduce";
   if (label.starts_with(kSum)) return kSum;
@@ -26,6 +28,7 @@ std::string_view kind_of(std::string_view label) {
   return label.substr(0, word);
 }
 
+/// Sums the pieces of a path by label and account.
 class Parts {
  public:
   Parts(const TaskGraph& graph, const std::vector<std::string>& layers)
@@ -40,6 +43,7 @@ class Parts {
     waits_ += lag;
   }
 
+  /// Lags, which are waits for launches and wake-ups, count as the host's time.
   std::vector<StepPart> named(int steps) const {
     std::map<std::string_view, double> sums;
     for (std::size_t kind = 0; kind < by_kind_.size(); ++kind) {
@@ -66,7 +70,8 @@ class Parts {
 
   const TaskGraph& graph_;
   std::unordered_set<std::string_view> layers_;
-  std::vector<Time> by_kind_;  ///< by label and account; tasks without a label come last
+  /// Time by label and account; tasks without a label come last.
+  std::vector<Time> by_kind_;
   Time waits_{};
 };
 

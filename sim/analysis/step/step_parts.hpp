@@ -1,4 +1,4 @@
-// A step by the kind of work in it, in words: what comparisons of strategies are made of.
+// A step by kind of work, in words; comparisons of strategies are built from these parts.
 #pragma once
 
 #include <string>
@@ -16,19 +16,19 @@ struct StepPart {
   double seconds = 0;
 };
 
-/// What ranks do that are ready before others.
+/// Names of the parts in which ranks wait that finish before others.
 inline constexpr std::string_view kWaitForNodes = "waits for the slower nodes",
                                   kWaitForGpus = "waits for the slower GPUs",
                                   kWaitForBatches = "waits for the larger batches";
 
-/// What a stream did in `steps` steps (queue_path), in the mean of them: by the labels of the tasks, without
-/// their numbers ("all_reduce bucket"); the network's layers are one part, and so is host work without a
-/// label. Largest first; sums to the step.
+/// Returns the mean over `steps` steps of what a stream did (queue_path), by the labels of tasks without
+/// their numbers ("all_reduce bucket"). The network's layers are one part, and so is host work without a
+/// label. Largest first; the parts sum to the step.
 std::vector<StepPart> step_parts(const TaskGraph& graph, const std::vector<PathPiece>& path,
                                  const std::vector<std::string>& layers, int steps);
 
-/// How `parts` differ from `others`: named parts of either, seconds of `parts` minus seconds of `others`,
-/// largest difference first whatever its sign.
+/// Returns the difference of two steps by name of part: seconds of `parts` minus seconds of `others`, ordered
+/// by descending absolute value. Differences below the shortest time are dropped.
 std::vector<StepPart> difference(const std::vector<StepPart>& parts, const std::vector<StepPart>& others);
 
 }  // namespace foretrain

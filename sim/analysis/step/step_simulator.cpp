@@ -1,5 +1,5 @@
-// A simulator holds the machine and who works on it; the model of the step that answers for the scenario does
-// the rest.
+// The simulator holds the machine and the placement of ranks; the step model that answers for the scenario
+// does the rest.
 //
 // A step is simulated for one number of GPUs at a time, and several times for one answer: with other
 // constants for intervals, without one of its costs for causes. Plans of collectives and kernel times are
@@ -18,6 +18,7 @@
 
 namespace foretrain {
 
+/// The first kind of node stands for a mixed cluster; device_of() derives the others.
 DeviceModel default_device_model(const Scenario& scenario) {
   return default_device_model(as_kind(scenario.cluster, 0), scenario.workload.framework.cuda);
 }
@@ -34,6 +35,7 @@ DeviceModel default_device_model(const ClusterSpec& cluster, const FrameworkVers
   device.rank_spread = losses.rank_spread, device.busy_node = losses.busy_node,
   device.busy_host = losses.busy_host;
   device.collective_share = losses.collective_share;
+  // The scenario's what-if speeds divide the times of kernels and of messages.
   device.kernel.time_scale /= cluster.kernel_speed;
   device.communication_time_scale /= cluster.link_speed;
   return device;
@@ -44,8 +46,8 @@ StepSimulator::Machine::Machine(const ClusterSpec& spec, int nodes)
 
 namespace {
 
-/// Nodes of the cluster up to the last that so many GPUs are on, or the fewest that can run the step:
-/// fewer have their share of what those do.
+/// Returns the nodes up to the last one with a rank of the job. A number below the fewest that can run the
+/// step is simulated on the fewest, so the graph must hold those.
 int nodes_up_to_last(const Scenario& scenario, int gpus) {
   const Placement placement = reserved_gpus(scenario, std::max(gpus, fewest_gpus_of(scenario)));
   return std::max(placement.nodes, placement.ranks.back().node + 1);
@@ -65,6 +67,7 @@ StepSimulator::StepSimulator(const Scenario& scenario, const StepSimulator& othe
   if (cluster().nodes() < nodes) machine_ = std::make_shared<const Machine>(scenario.cluster, nodes);
 }
 
+/// A scenario of a strategy with its simulator, which holds a reference to the scenario.
 struct StepSimulator::OfStrategy {
   OfStrategy(Scenario own, const StepSimulator& other)
       : scenario(std::move(own)), simulator(scenario, other) {
@@ -74,7 +77,7 @@ struct StepSimulator::OfStrategy {
   StepSimulator simulator;
 };
 
-/// All numbers of GPUs with as many micro-batches share one.
+/// Numbers of GPUs with the same number of micro-batches share one scenario and its simulator.
 const StepSimulator* StepSimulator::as_strategy(int gpus) const {
   const auto [known, is_new] = of_strategy_.try_emplace(layout_on(scenario_, gpus).micro_batches());
   if (is_new) {
@@ -86,6 +89,7 @@ const StepSimulator* StepSimulator::as_strategy(int gpus) const {
 
 int StepSimulator::cluster_gpus() const { return static_cast<int>(gpus_of_job(scenario_)); }
 
+/// Ranks differ on mixed clusters, with slow GPUs, and with batches by kind of node.
 bool StepSimulator::has_alike_ranks() const {
   return !is_mixed(scenario_.cluster) && !has_slow_gpus(scenario_) && scenario_.batch_of_kind.empty() &&
          !scenario_.balances;
@@ -102,6 +106,7 @@ int StepSimulator::working(int gpus) const {
   return nodes_of_.count(gpus) > 0 ? gpus : working_gpu_count(scenario_, gpus);
 }
 
+/// A number of GPUs that spread() named ignores the scenario's own layout.
 Placement StepSimulator::placement(int gpus) const {
   if (const auto asked = nodes_of_.find(gpus); asked != nodes_of_.end())
     return place(gpus, scenario_.cluster.node.gpus, Layout::spread, asked->second);

@@ -1,5 +1,5 @@
-// The simulator keeps the strategy's own simulator; a step of it gets the figures that large models are
-// compared by.
+// Delegates to the strategy's own simulator, which the simulator keeps, and adds the figures by which large
+// models are compared.
 #include "sim/analysis/step/uncut_step.hpp"
 
 #include <fmt/format.h>
@@ -13,6 +13,7 @@
 
 namespace foretrain {
 
+/// On fewer GPUs than the layout needs, the step is longer in proportion.
 SimulatedStep UncutStep::simulate(const StepSimulator& simulator, int gpus, std::int64_t batch_per_gpu,
                                   const DeviceModel& device, Reading reading) {
   const LargeModelRun layout = layout_on(simulator.scenario(), gpus);
@@ -41,12 +42,14 @@ StepRecording UncutStep::record(const StepSimulator& simulator, int gpus, const 
   return own == nullptr ? CutStep::record(simulator, gpus, device, size) : own->record(most, device, size);
 }
 
+/// A share of a step on more GPUs has no bound of its own.
 StepLimit UncutStep::lower_limit(const StepSimulator& simulator, int gpus, const DeviceModel& device) {
   const int most = layout_on(simulator.scenario(), gpus).gpus();
   const StepSimulator* own = simulator.as_strategy(most);
   return own == nullptr || most > gpus ? StepLimit{} : ReplicatedStep::lower_limit(*own, gpus, device);
 }
 
+/// Computes the memory of the strategy on the layout's GPUs and copies it to the point.
 void UncutStep::add_memory(PredictionPoint& point, const Scenario& scenario, const StrategyMemory& strategy) {
   const LargeModelRun layout = layout_on(scenario, point.gpus);
   const std::optional<Scenario> own = as_strategy(scenario, layout.gpus());
@@ -61,6 +64,7 @@ void UncutStep::add_memory(PredictionPoint& point, const Scenario& scenario, con
   point.largest_batch = whole.largest_batch;
 }
 
+/// Names the largest micro-batch that fits, then full recomputation, then cutting the network.
 std::string UncutStep::memory_advice(const PredictionPoint& point, const Scenario& scenario,
                                      const StrategyMemory& /*strategy*/) {
   if (point.largest_batch >= 1) return fmt::format("parallel.micro_batch = {} fits", point.largest_batch);

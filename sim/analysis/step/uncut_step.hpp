@@ -1,4 +1,4 @@
-// Steps of a layout of [parallel] that cuts nothing: those of the strategy that its framework runs then.
+// Steps of a layout of [parallel] that cuts nothing: its framework runs it as a data-parallel strategy.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace foretrain {
 
-/// The functions of this row of step_models(): the replicated ones on the scenario of as_strategy()
-/// (sim/scenario/uncut_layout.hpp). Where the network cannot have the layout's sequence or attention, those
-/// of a cut layout answer.
+/// The functions of the "uncut" row of step_models(), whose contracts are in step_model.hpp. They call the
+/// replicated model on the scenario of as_strategy() (sim/scenario/uncut_layout.hpp). Where the network
+/// cannot have the layout's sequence or attention, the cut model answers instead.
 struct UncutStep {
   static SimulatedStep simulate(const StepSimulator& simulator, int gpus, std::int64_t batch_per_gpu,
                                 const DeviceModel& device, Reading reading);

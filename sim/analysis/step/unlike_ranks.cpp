@@ -1,5 +1,5 @@
-// Every kind of rank is simulated by itself, with the collectives of the whole job; in a synchronous step the
-// others wait for the slowest where they meet it.
+// Steps of jobs with unlike ranks. Each kind of rank is simulated by itself with the collectives of the whole
+// job; in a synchronous step all others then wait for the slowest kind at their next collective.
 #include <algorithm>
 
 #include "sim/analysis/step/step_simulator.hpp"
@@ -13,15 +13,17 @@ namespace {
 
 constexpr std::size_t kCommunication = static_cast<std::size_t>(Account::exposed_communication);
 
-/// What an anchor or a draw does to the first kind it does to the others.
+/// Returns the constant of another kind of node: the kind's own value if the present one is the default, else
+/// the present one. A calibration or a random draw thus applies to all kinds.
 template <class Value>
 Value carried_over(Value own, Value usual, Value now) {
   return now == usual ? own : now;
 }
 
+/// Returns the factor that a calibration or a draw put on a default value.
 double factor(double now, double usual) { return usual > 0 ? now / usual : 1; }
 
-/// Workers that wait for nobody each go at their own pace.
+/// Returns the mean step of asynchronous workers, each of which goes at its own pace.
 double mean_step(const std::vector<SimulatedStep>& steps, const std::vector<Representative>& ranks) {
   double all = 0, per_second = 0;
   for (std::size_t i = 0; i < ranks.size(); ++i)
@@ -29,7 +31,7 @@ double mean_step(const std::vector<SimulatedStep>& steps, const std::vector<Repr
   return all / per_second;
 }
 
-/// Rank 0's step ends when that of the slowest does.
+/// Extends rank 0's step to the end of the slowest; the difference is exposed communication.
 void wait_for(SimulatedStep& own, const SimulatedStep& slowest, std::string_view whom) {
   const double wait = slowest.step_s - own.step_s;
   own.step_s = slowest.step_s;
@@ -41,12 +43,13 @@ void wait_for(SimulatedStep& own, const SimulatedStep& slowest, std::string_view
   std::ranges::stable_sort(own.parts, std::greater{}, &StepPart::seconds);
 }
 
-/// What sets the slowest ranks apart from rank 0.
+/// Returns the difference between the slowest ranks and rank 0: node, clock or batch, in this order.
 std::string_view slower_than(const Representative& own, const Representative& slowest) {
   if (slowest.kind != own.kind) return kWaitForNodes;
   return slowest.clock < own.clock ? kWaitForGpus : kWaitForBatches;
 }
 
+/// Scales a step and all its accounts to another length.
 void stretch(SimulatedStep& step, double to_s) {
   const double by = to_s / step.step_s;
   step.step_s = to_s;
@@ -59,6 +62,8 @@ void stretch(SimulatedStep& step, double to_s) {
 
 }  // namespace
 
+/// The first kind of node is the one that `device` describes; other kinds take their own constants with the
+/// same factors. A slower clock lengthens kernels only.
 DeviceModel StepSimulator::device_of(const Representative& rank, const DeviceModel& device) const {
   DeviceModel own = device;
   if (rank.kind > 0) {
@@ -77,6 +82,7 @@ DeviceModel StepSimulator::device_of(const Representative& rank, const DeviceMod
   return own;
 }
 
+/// A batch other than the scenario's own, such as that of a last step, is the same for all kinds.
 std::vector<Representative> StepSimulator::representatives(int gpus, std::int64_t batch) const {
   static const std::vector<KindBatches> kAllAlike;
   const std::vector<KindBatches>& own = batches(gpus);
@@ -84,7 +90,7 @@ std::vector<Representative> StepSimulator::representatives(int gpus, std::int64_
                             batch == batch_per_gpu(gpus) ? own : kAllAlike);
 }
 
-/// A job of alike ranks on such a cluster has one representative and nobody to wait for.
+/// Simulates each kind; a job with one kind has nothing to wait for.
 SimulatedStep StepSimulator::simulate_unlike(Run run, const std::vector<Representative>& ranks,
                                              const DeviceModel& device, Reading reading) const {
   std::vector<SimulatedStep> steps;
@@ -96,6 +102,7 @@ SimulatedStep StepSimulator::simulate_unlike(Run run, const std::vector<Represen
   return joined(std::move(steps), ranks);
 }
 
+/// Asynchronous parameter servers let each worker go at its own pace; all other strategies wait.
 SimulatedStep StepSimulator::joined(std::vector<SimulatedStep> steps,
                                     const std::vector<Representative>& ranks) const {
   std::vector<UnlikeRanks> unlike;
@@ -115,8 +122,8 @@ SimulatedStep StepSimulator::joined(std::vector<SimulatedStep> steps,
   return own;
 }
 
-/// By the steps that ranks of each kind have in the job if they wait for nobody slower. Ranks of a kind are
-/// as fast as the slowest of them.
+/// Balances batches by the steps that the ranks of each kind would have if they waited for none. Ranks of a
+/// kind are as fast as the slowest of them.
 std::vector<KindBatches> StepSimulator::balanced(int gpus) const {
   const DeviceModel device = default_device_model(scenario_);
   const std::int64_t steps = scenario_.knobs.accumulation;
@@ -127,6 +134,8 @@ std::vector<KindBatches> StepSimulator::balanced(int gpus) const {
   return balance(kinds, std::max((*scenario_.global_batch + steps - 1) / steps, std::int64_t{working(gpus)}));
 }
 
+/// Returns the input of balance() for one kind: its ranks, the largest batch that fits, and a function that
+/// simulates a step with a given batch.
 BalancedKind StepSimulator::balanced_kind(int kind, int gpus, const std::vector<Representative>& ranks,
                                           const DeviceModel& device) const {
   BalancedKind out;

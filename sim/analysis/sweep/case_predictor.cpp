@@ -1,5 +1,5 @@
-// A case is read as a combination of a study is; the cluster's graph and its collectives come from the first
-// case that had the same.
+// A case is read as a combination of a study is. The cluster's graph and its collectives come from the first
+// case that had the same machine, which saves most of the time of a case.
 #include "sim/analysis/sweep/case_predictor.hpp"
 
 #include <algorithm>
@@ -14,9 +14,9 @@ namespace foretrain {
 
 namespace {
 
-/// Of different clusters; then all are forgotten.
+/// Most machines that are kept; all are dropped when there are more.
 constexpr std::size_t kMostMachines = 64;
-/// Cases of one machine, after which it is built anew: it remembers every size of message that it was asked
+/// Cases of one machine after which it is built anew, because it keeps every size of message that was asked
 /// for.
 constexpr int kMostUses = 5000;
 
@@ -24,21 +24,21 @@ constexpr const char* kNoStep = "an epoch has no step: drop_last leaves no full 
 
 Value number_value(double value) { return {value}; }
 Value whole_value(std::int64_t value) { return {value}; }
-/// NULL where it is not known.
+/// Returns the figure, or null where it is unknown.
 template <class T>
 Value value_of(const std::optional<T>& figure) {
   return figure ? Value{*figure} : Value{};
 }
 KnownFigures known(const CaseResult& r) { return known_figures(r.point); }
 
-/// Keys that change neither the cluster nor how its GPUs talk.
+/// Returns true for keys that change neither the cluster nor how its GPUs communicate.
 bool is_of_training(const std::string& key) {
   for (const std::string_view table : {"model.", "data.", "strategy.", "loop.", "run.", "framework."})
     if (key.starts_with(table)) return true;
   return false;
 }
 
-/// What may change the cluster or its settings of communication: equal texts have equal machines.
+/// Returns the settings that may change the cluster or its communication: equal texts have equal machines.
 std::string machine_text(const std::vector<StudySetting>& settings) {
   std::string out;
   for (const StudySetting& setting : settings)
@@ -46,6 +46,7 @@ std::string machine_text(const std::vector<StudySetting>& settings) {
   return out;
 }
 
+/// Adds energy and cost of a run whose length is known.
 void add_costs(const Scenario& scenario, CaseResult& result) {
   const PredictionPoint& p = result.point;
   if (!known_figures(p).total_s) return;
@@ -85,6 +86,7 @@ const std::vector<CaseFigure>& case_figures() {
   return figures;
 }
 
+/// Calibrates only if there is a measured step or a store, because that simulates.
 SweptScenario swept_scenario(const SourceText& source, const EvidenceUse& evidence) {
   SweptScenario out{source, {}, std::nullopt, {}};
   if (source.text.empty()) return out;
@@ -110,9 +112,11 @@ bool CasePredictor::is_anchored(const Scenario& scenario) const {
          scenario.cluster.name == scenario_.own.cluster.name;
 }
 
+/// A machine serves cases with at most as many GPUs as its graph was made for.
 const PointPredictor& CasePredictor::machine_of(const Scenario& scenario, const std::string& machine,
                                                 int most_gpus) {
   const auto known = machines_.find(machine);
+  // A machine with a graph for fewer GPUs is replaced by a larger one.
   const bool serves = known != machines_.end() && known->second.most_gpus >= most_gpus;
   if (serves && ++known->second.uses < kMostUses) return *known->second.points;
   if (machines_.size() >= kMostMachines) machines_.clear();
@@ -167,11 +171,13 @@ std::vector<CaseResult> CasePredictor::each(const std::vector<StudySetting>& set
   try {
     const Scenario scenario = read(settings);
     int most = 1;
+    // Numbers that cannot run must not enlarge the graph.
     for (const int number : gpus) most = why_not_on(scenario, number).empty() ? std::max(most, number) : most;
     PointPredictor points(scenario, machine_of(scenario, machine_text(settings), most));
     points.set_device(is_anchored(scenario) ? scenario_.anchored->device : default_device_model(scenario));
     for (const int number : gpus) out.push_back((this->*one)(points, scenario, number));
   } catch (const InputError& error) {
+    // A mistake in the settings concerns every number of GPUs.
     out.assign(gpus.size(), CaseResult{error.first_message(), {}, {}, {}});
   }
   return out;

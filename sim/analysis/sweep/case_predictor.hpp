@@ -1,5 +1,5 @@
-// Predicting the cases of a sweep: one scenario at a time on its numbers of GPUs, with all that is alike kept
-// from case to case.
+// Predictions of the cases of a sweep: one scenario at a time on its numbers of GPUs, with everything that
+// does not change kept from case to case.
 #pragma once
 
 #include <cstdint>
@@ -18,63 +18,80 @@
 
 namespace foretrain {
 
-/// What a case comes to; with a reason why not the rest is empty.
+/// The prediction of a case, or the reason why it cannot run; all else is then empty.
 struct CaseResult {
   std::string why_not;
   PredictionPoint point;
-  std::optional<double> energy_kwh;  ///< of GPUs and nodes, where it is known
-  std::optional<double> cost;        ///< in the unit of the site's billing, where it is known
+  /// Energy of GPUs and nodes, where it is known.
+  std::optional<double> energy_kwh;
+  /// Cost in the unit of the site's billing, where it is known.
+  std::optional<double> cost;
 };
 
 /// A figure of a result as a column of a table.
 struct CaseFigure {
   std::string_view name;
-  std::string_view type;     ///< of SQL
-  std::string_view meaning;  ///< with its unit
+  /// Type in SQL.
+  std::string_view type;
+  /// Meaning with its unit.
+  std::string_view meaning;
+  /// Returns the figure of a result; null where it is unknown.
   Value (*of)(const CaseResult& result);
 };
-/// In the order of the columns.
+/// Returns all figures in the order of the columns.
 const std::vector<CaseFigure>& case_figures();
 
-/// The scenario that a sweep is of.
+/// The scenario that a sweep varies.
 struct SweptScenario {
-  SourceText source;  ///< no text: the settings alone
-  Scenario own;       ///< as it stands; without text the first case that can be read
-  /// Its measured step, of which all cases of its model and cluster make use.
+  /// Source; without text the settings alone define a case.
+  SourceText source;
+  /// The scenario as it stands; without a source text the first case that can be read.
+  Scenario own;
+  /// Its calibration, which applies to all cases of its model and cluster.
   std::optional<Anchored> anchored;
-  std::vector<MeasuredRuns> measured{};  ///< evidence that this step is from
+  /// Measured runs of a store that this calibration comes from.
+  std::vector<MeasuredRuns> measured{};
 };
 
-/// The scenario that a sweep names, with its mistakes thrown. Without [measured] runs of it in evidence take
-/// that place.
+/// Reads the scenario of a sweep. Throws InputError for its mistakes. Without [measured], runs of it in
+/// evidence calibrate the model.
 SweptScenario swept_scenario(const SourceText& source, const EvidenceUse& evidence = {});
 
-/// For one thread.
+/// Predicts the cases of one sweep. Not thread-safe: each thread has its own. The swept scenario must outlive
+/// it.
 class CasePredictor {
  public:
   explicit CasePredictor(const SweptScenario& scenario) : scenario_(scenario) {}
 
-  /// The same scenario on each of these numbers.
+  /// Predicts the same scenario on each of these numbers of GPUs. A mistake in the settings becomes the
+  /// reason of all results.
   std::vector<CaseResult> predict(const std::vector<StudySetting>& settings, const std::vector<int>& gpus);
-  /// What none of them can be better than, without a simulation (PointPredictor::best_conceivable); with a
-  /// reason where it cannot run.
+  /// Returns bounds that none of them can better, without a simulation (PointPredictor::best_conceivable), or
+  /// the reason where it cannot run.
   std::vector<CaseResult> best_conceivable(const std::vector<StudySetting>& settings,
                                            const std::vector<int>& gpus);
 
  private:
-  /// A cluster with what was found out on it.
+  /// A cluster with the graph and collectives that its cases share.
   struct Machine {
     Scenario scenario;
     int most_gpus = 0, uses = 0;
     std::unique_ptr<PointPredictor> points;
   };
 
+  /// Reads one case.
   Scenario read(const std::vector<StudySetting>& settings);
+  /// Returns true if the calibration applies to this case.
   bool is_anchored(const Scenario& scenario) const;
+  /// Returns a predictor whose graph serves this machine and number of GPUs.
   const PointPredictor& machine_of(const Scenario& scenario, const std::string& machine, int most_gpus);
+  /// Predicts one number of GPUs.
   CaseResult result(PointPredictor& points, const Scenario& scenario, int gpus) const;
+  /// Bounds one number of GPUs.
   CaseResult conceivable(PointPredictor& points, const Scenario& scenario, int gpus) const;
+  /// Either of the two functions above.
   using OneCase = CaseResult (CasePredictor::*)(PointPredictor&, const Scenario&, int) const;
+  /// Calls `one` for each number of GPUs of one case.
   std::vector<CaseResult> each(const std::vector<StudySetting>& settings, const std::vector<int>& gpus,
                                OneCase one);
 

@@ -1,5 +1,10 @@
-// Whatever a case's communication costs, its GPU computes and its loader loads: that limit needs no
-// simulation and is kept for all cases that differ in nothing it depends on.
+// Coordinate descent with pruning. Whatever its communication costs, a case takes at least as long as its GPU
+// computes and its loader loads. That bound needs no simulation, and it is kept for all cases that differ in
+// nothing it depends on. A case whose bound is worse than the best known value is never predicted.
+//
+// The search descends from the case with the best bound, then from unknown random cases; later starts walk
+// towards the best case and descend where they find a nearly equal one. Invariant: best_ is the worth of
+// tried[best], and every case with a smaller bound may still be better.
 #include "sim/analysis/sweep/tune.hpp"
 
 #include <algorithm>
@@ -16,25 +21,29 @@ namespace foretrain {
 
 namespace {
 
+/// Worth of a case that does not run; worths are minimized.
 constexpr double kNone = std::numeric_limits<double>::infinity();
-/// What counts as better: less is the rounding of sums.
+/// Factor below which a worth counts as better; less is the rounding of sums.
 constexpr double kBetter = 1 - 1e-9;
-/// Values of an axis that are all looked at; of longer ones so many, then those around the best of them.
+/// Longest axis of which all values are tried, and values tried first on a longer one, before those around
+/// the best of them.
 constexpr std::size_t kWholeLine = 16, kCoarseLine = 9;
-/// By how much a value must have lost not to be tried again elsewhere, and how near the best one a case must
-/// be for a descent to begin there.
+/// Loss from which a value is not tried again elsewhere, and loss below which a case is near enough to the
+/// best for a descent to begin there.
 constexpr double kHopeless = 0.15, kNearlyAsGood = 0.03;
-/// Cases among which the first start is chosen, and draws after which nothing is left to start from.
+/// Cases among which the first start is chosen, and draws after which no start is left.
 constexpr std::int64_t kFirstStarts = 2000, kDraws = 5000;
-/// Cases that are all counted, with so many different limits (each is a scenario that is read), and those by
-/// which a share is estimated otherwise.
+/// Limits up to which all cases are counted: cases, and different bounds (each bound reads a scenario).
+/// Beyond, a share is estimated from a sample of kSampled cases.
 constexpr std::int64_t kCounted = 200'000, kCountedLimits = 10'000, kSampled = 5000;
 
-/// An option of a strategy, which changes none of its kernels but how often they run.
+/// Returns true for options of a strategy that change no kernels and not how often they run, so that bounds
+/// do not depend on them.
 bool is_beside_limits(const std::string& key) {
   return key.starts_with("strategy.") && key != "strategy.name" && key != "strategy.accumulation";
 }
 
+/// A search with its state.
 class Tuner {
  public:
   Tuner(CasePredictor& predictor, SweepCases& cases, const TuneQuestion& question,
@@ -51,6 +60,8 @@ class Tuner {
       gpus_.push_back(static_cast<int>(std::get<std::int64_t>(value.data)));
   }
 
+  /// Descends from the best bound, then from an unknown case, then walks from random starts, and last tries
+  /// every value around the best case.
   TuneResult run() {
     losses_.resize(cases_.columns().size());
     for (std::size_t c = 0; c < losses_.size(); ++c) losses_[c].resize(cases_.columns()[c]->values.size(), 0);
@@ -69,7 +80,7 @@ class Tuner {
   }
 
  private:
-  /// Smaller is better.
+  /// Returns the worth of a result: smaller is better, kNone where it does not run.
   double worth(const CaseResult& result) const {
     const Value value = figure_.of(result);
     const auto* number = std::get_if<double>(&value.data);
@@ -80,9 +91,10 @@ class Tuner {
 
   bool is_known(std::int64_t number) const { return known_.count(number) > 0; }
 
-  /// Predicted once.
+  /// Returns the worth of a case, predicted at most once; kNone when the predictions are used up.
   double value(std::int64_t number) {
     if (const auto found = known_.find(number); found != known_.end()) return found->second;
+    // A case beyond the limit counts as unknown; it is not remembered.
     if (static_cast<std::int64_t>(result_.tried.size()) >= question_.most_predictions) {
       result_.ran_out = true;
       return kNone;
@@ -102,11 +114,12 @@ class Tuner {
 
   int gpus_of(std::int64_t number) const { return gpus_[cases_.place(cases_.columns().size() - 1, number)]; }
 
-  /// What a case cannot be better than; where nothing is known -kNone, where it does not run kNone.
+  /// The bound of a case: -kNone where nothing is known, kNone where it does not run.
   struct Limit {
     double worth = -kNone;
     std::string why_not;
   };
+  /// Returns the bound; cases with equal bounds on all numbers of GPUs share one computation.
   const Limit& limit_of(std::int64_t number) {
     const std::int64_t alike = with_equal_limits(number);
     auto found = limits_.find(alike);
@@ -122,7 +135,8 @@ class Tuner {
     return out;
   }
 
-  /// The first of those cases whose limits are the same on the same number of GPUs.
+  /// Returns the first of the cases with the same bounds: options beside bounds and the number of GPUs are
+  /// set to their first value.
   std::int64_t with_equal_limits(std::int64_t number) const {
     const auto& columns = cases_.columns();
     for (std::size_t c = 0; c < columns.size(); ++c)
@@ -132,17 +146,17 @@ class Tuner {
 
   bool is_case(std::int64_t number) { return cases_.is_case(number, cases_.values(number)); }
   bool may_be_better(std::int64_t number) { return limit_of(number).worth < best_ * better(); }
-  /// Worths may be negative.
+  /// Returns the factor on best_ for a better worth; worths may be negative.
   double better() const { return best_ > 0 ? kBetter : 1 / kBetter; }
 
-  /// The value where nothing better can be: kNone.
+  /// Returns the worth, without a prediction kNone where nothing better can be.
   double promised(std::int64_t number) {
     if (!is_case(number)) return kNone;
     return is_known(number) || may_be_better(number) ? value(number) : kNone;
   }
 
-  /// Every axis in turn, until none has a better value. `all`: the first time values that lost much elsewhere
-  /// are tried, too.
+  /// Optimizes every axis in turn until none has a better value. `all` includes, in the first round, values
+  /// that lost much elsewhere.
   void descend(std::int64_t at, bool all) {
     double here = value(at);
     for (bool moves = true; moves && !result_.ran_out; all = false) {
@@ -155,12 +169,13 @@ class Tuner {
     }
   }
 
-  /// From a start to the best case, one axis after the other in an order that is drawn; what is nearly as
-  /// good on the way is where a descent begins.
+  /// Walks from a start to the best case, one axis after the other in a random order, and descends from the
+  /// first nearly equal case on the way.
   void walk(std::int64_t at) {
     std::vector<std::size_t> order(losses_.size());
     std::iota(order.begin(), order.end(), 0);
     for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[draw(i)]);
+    // Before anything runs, the walk has no goal and descends where it starts.
     const std::int64_t goal = best_ < kNone ? result_.tried[result_.best].number : at;
     double here = promised(at);
     for (const std::size_t c : order) {
@@ -170,21 +185,22 @@ class Tuner {
     }
   }
 
-  /// Beside the best one known: 0.1 is a tenth worse.
+  /// Returns the relative loss against the best known case: 0.1 is a tenth worse.
   double loss_of(double worth) const { return worth < kNone ? (worth - best_) / std::abs(best_) : kNone; }
 
-  /// On how many axes two cases differ.
+  /// Returns the number of axes on which two cases differ.
   int distance(std::int64_t a, std::int64_t b) const {
     int out = 0;
     for (std::size_t c = 0; c < losses_.size(); ++c) out += cases_.place(c, a) != cases_.place(c, b) ? 1 : 0;
     return out;
   }
 
+  /// Returns a random index below a limit.
   std::size_t draw(std::size_t below) {
     return static_cast<std::size_t>(random_.uniform(1, draws_++) * static_cast<double>(below));
   }
 
-  /// The whole line of every axis; a better case begins it anew.
+  /// Tries every value of every axis around the best case; a better case starts this anew.
   void refine_around_best() {
     while (!result_.ran_out && best_ < kNone) {
       const double before = best_;
@@ -193,13 +209,15 @@ class Tuner {
     }
   }
 
-  /// Remembers what each value loses beside the best one of the line.
+  /// Returns the best case on one axis and its worth. Long axes are sampled, then refined around the best
+  /// value by halving the stride. It also remembers the loss of each value.
   std::pair<std::int64_t, double> best_on_line(std::int64_t at, double here, std::size_t column, bool all) {
     const std::size_t size = cases_.columns()[column]->values.size();
     std::size_t stride = size <= kWholeLine ? 1 : (size + kCoarseLine - 2) / (kCoarseLine - 1);
     std::pair<std::int64_t, double> best{at, here};
     std::map<std::size_t, double> looked;
     const auto look = [&](std::size_t place) {
+      // A value that lost much on one line is unlikely to win on another.
       if (!all && losses_[column][place] > kHopeless) return;
       const std::int64_t there = cases_.with(at, column, place);
       const double worth_there = promised(there);
@@ -208,6 +226,7 @@ class Tuner {
     };
     for (std::size_t place = 0; place < size; place += stride) look(place);
     while (stride > 1) {
+      // The stride halves around the best value so far.
       stride = (stride + 1) / 2;
       const std::size_t middle = cases_.place(column, best.first);
       if (middle >= stride) look(middle - stride);
@@ -218,7 +237,7 @@ class Tuner {
     return best;
   }
 
-  /// Of cases spread over the space the one with the best limit.
+  /// Returns, of cases spread over the space, the one with the best bound.
   std::optional<std::int64_t> first_start() {
     std::optional<std::int64_t> best;
     double least = kNone;
@@ -231,7 +250,7 @@ class Tuner {
     return best ? best : next_start();
   }
 
-  /// A case of which nothing is known.
+  /// Returns a random case about which nothing is known and that may be better.
   std::optional<std::int64_t> next_start() {
     for (std::int64_t draw = 0; draw < kDraws; ++draw) {
       const double place = random_.uniform(0, draws_++);
@@ -241,6 +260,7 @@ class Tuner {
     return std::nullopt;
   }
 
+  /// Fills the summary once the search has ended.
   void finish() {
     if (best_ == kNone) result_.best = result_.tried.size(), result_.why_none = why_none();
     result_.cases = cases_.count({});
@@ -248,6 +268,7 @@ class Tuner {
     if (result_.found()) add_axes();
   }
 
+  /// Returns the reason of the first case of the space.
   std::string why_none() {
     const std::int64_t every = std::max<std::int64_t>(1, cases_.numbers() / kCounted);
     for (std::int64_t number = 0; number < cases_.numbers(); number += every)
@@ -255,7 +276,7 @@ class Tuner {
     return "the conditions leave no case";
   }
 
-  /// At most so many.
+  /// Returns an upper limit of the number of different bounds.
   std::int64_t different_limits() const {
     std::int64_t out = 1;
     for (const StudyAxis* column : cases_.columns())
@@ -264,6 +285,7 @@ class Tuner {
     return out;
   }
 
+  /// Counts the known share of the space, exactly or from evenly spaced cases.
   void add_share() {
     const bool counts_all = cases_.numbers() <= kCounted && different_limits() <= kCountedLimits;
     const std::int64_t every = counts_all ? 1 : std::max<std::int64_t>(1, cases_.numbers() / kSampled);
@@ -277,6 +299,7 @@ class Tuner {
     result_.is_share_exact = every == 1;
   }
 
+  /// Lists, for each axis with several values, the best case with every other value.
   void add_axes() {
     const TriedCase& best = result_.tried[result_.best];
     for (std::size_t c = 0; c < cases_.columns().size(); ++c) {
@@ -292,6 +315,7 @@ class Tuner {
     }
   }
 
+  /// Returns what is known of one case: predicted, impossible, bounded, or nothing.
   NeighbourCase neighbour(std::int64_t number, const Value& value) {
     NeighbourCase out{value, ComparisonCertainty::not_looked_at, 0, ""};
     if (is_known(number)) {
@@ -316,9 +340,12 @@ class Tuner {
   CounterRandom random_;
   std::uint64_t draws_ = 0;
   std::vector<int> gpus_;
-  std::map<std::int64_t, double> known_;               ///< worths of predicted cases
-  std::map<std::int64_t, std::vector<Limit>> limits_;  ///< by number of GPUs
-  std::vector<std::vector<double>> losses_;            ///< by column and value: 0.1 is a tenth worse
+  /// Worths of predicted cases.
+  std::map<std::int64_t, double> known_;
+  /// Bounds of the first case with equal bounds, by index of the number of GPUs.
+  std::map<std::int64_t, std::vector<Limit>> limits_;
+  /// Relative losses by column and value.
+  std::vector<std::vector<double>> losses_;
   double best_ = kNone;
   TuneResult result_;
 };

@@ -1,5 +1,5 @@
-// The best case of a space of settings, found by search: along one axis at a time from several starts, and
-// nothing is predicted that cannot be better than the best one known.
+// The search for the best case of a space of settings: along one axis at a time from several starts. No case
+// is predicted whose bound shows that it cannot be better than the best one known.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,17 @@
 
 namespace foretrain {
 
-/// A figure of case_figures() by which a case is better than another.
+/// A figure of case_figures() by which cases are compared.
 struct TuneGoal {
   std::string_view name;
-  bool is_largest = false;  ///< else the smallest is best
+  /// True if the largest value is best; otherwise the smallest is.
+  bool is_largest = false;
 };
 inline constexpr TuneGoal kTuneGoals[] = {{"total_s"},   {"epoch_s"},    {"step_s"}, {"samples_per_s", true},
                                           {"gpu_hours"}, {"energy_kwh"}, {"cost"}};
 
-/// It ends after `searches` starts in a row that led to nothing better. Everything is the same for the same
-/// seed.
+/// The parameters of a search. It ends after `searches` starts in a row without improvement, or after
+/// most_predictions. Equal seeds give equal searches.
 struct TuneQuestion {
   TuneGoal goal = kTuneGoals[0];
   int searches = 8;
@@ -33,20 +34,24 @@ struct TuneQuestion {
 /// A case that was predicted.
 struct TriedCase {
   std::int64_t number = 0;
-  std::vector<Value> values;  ///< by column of SweepCases
+  /// Values by column of SweepCases.
+  std::vector<Value> values;
   CaseResult result;
-  double figure = 0;      ///< of the goal; nothing where it does not run or fit
-  bool is_right = false;  ///< it runs, fits, and has the figure
+  /// Figure of the goal; 0 where it does not run or fit.
+  double figure = 0;
+  /// True if it runs, fits, and has the figure.
+  bool is_right = false;
 };
 
-/// What is known of a case beside the best one.
+/// The knowledge about a case beside the best one.
 enum class ComparisonCertainty : std::uint8_t { predicted, cannot_be_better, cannot_run, not_looked_at };
 
 /// The best case with another value on one axis.
 struct NeighbourCase {
   Value value;
   ComparisonCertainty known = ComparisonCertainty::not_looked_at;
-  double figure = 0;  ///< predicted, or what it cannot be better than
+  /// The predicted figure, or its bound.
+  double figure = 0;
   std::string why_not;
 };
 
@@ -54,28 +59,39 @@ struct NeighbourCase {
 struct TunedAxis {
   std::string name;
   Value best;
-  std::vector<NeighbourCase> others;  ///< without those that are no case
+  /// The other values that make a case.
+  std::vector<NeighbourCase> others;
 };
 
-/// The result of a search over settings: the cases that it tried, the best of them, and how much of the space
-/// is known.
+/// The result of a search: the cases that it tried, the best of them, and the part of the space that is
+/// known.
 struct TuneResult {
   TuneGoal goal;
-  std::vector<std::string> columns;  ///< names of the axes
-  std::vector<TriedCase> tried;      ///< in the order of the search
-  std::size_t best = 0;              ///< of `tried`; its size: none runs and fits
-  std::vector<TunedAxis> axes;       ///< of those with several values
+  /// Names of the axes.
+  std::vector<std::string> columns;
+  /// Predicted cases in the order of the search.
+  std::vector<TriedCase> tried;
+  /// Index of the best case in `tried`; tried.size() if none runs and fits.
+  std::size_t best = 0;
+  /// Axes with several values.
+  std::vector<TunedAxis> axes;
   CaseCount cases;
-  double share_known = 0;  ///< of all cases: predicted, or proven to be no better or not to run
+  /// Share of all cases that were predicted, or proven to be no better or not to run.
+  double share_known = 0;
+  /// False if that share is an estimate from a sample of cases.
   bool is_share_exact = true;
-  int fruitless = 0;     ///< starts in the end that led to nothing better
-  bool ran_out = false;  ///< of predictions
-  std::string why_none;  ///< where nothing was found: the first case's reason
+  /// Starts at the end that led to nothing better.
+  int fruitless = 0;
+  /// True if the predictions were used up.
+  bool ran_out = false;
+  /// The first case's reason, where nothing was found.
+  std::string why_none;
 
   bool found() const { return best < tried.size(); }
 };
 
-/// `show`: called with the number of predictions so far.
+/// Searches the cases. `show` is called with the number of predictions so far. Predicts at most
+/// question.most_predictions cases; bounds are computed in addition.
 TuneResult tune(CasePredictor& predictor, SweepCases& cases, const TuneQuestion& question,
                 const std::function<void(std::int64_t)>& show = nullptr);
 

@@ -1,4 +1,5 @@
-// Kernels say in their names what they compute; the first row that is found counts.
+// The names of kernels tell what they compute. Rows are searched in order and the first match counts, so
+// specific words come before general ones.
 #include <algorithm>
 #include <array>
 
@@ -10,11 +11,13 @@ namespace foretrain {
 
 namespace {
 
+/// A word in a kernel's name, in lower case, and the kind that it means.
 struct KernelWord {
   std::string_view word, kind;
 };
 
-/// In lower case.
+/// Words in order of precedence: "depthwise" comes before "conv", and "gemm" after cuDNN's convolutions,
+/// whose names may contain it.
 constexpr std::array kKernelWords{
     KernelWord{"multi_tensor_apply", "elementwise"},
     KernelWord{"flash", "attention"},
@@ -67,7 +70,7 @@ constexpr std::array kKernelWords{
     KernelWord{"threshold", "elementwise"},
 };
 
-/// Everything between these brackets, nested ones too, gone.
+/// Returns the text without everything between these brackets, nested ones included.
 std::string without_brackets(std::string_view text, char open, char close) {
   std::string out;
   int depth = 0;
@@ -86,6 +89,7 @@ std::string without_brackets(std::string_view text, char open, char close) {
 
 std::string_view kernel_kind(std::string_view name) {
   if (is_collective_kernel(name)) return "communication";
+  // Very long template names are cut; the telling words come early.
   const std::string lower = lower_case(name.substr(0, 400));
   for (const KernelWord& row : kKernelWords) {
     if (lower.find(row.word) != std::string::npos) return row.kind;

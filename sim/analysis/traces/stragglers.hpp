@@ -1,4 +1,4 @@
-// Several ranks' traces of the same steps: who enters collectives last, and how long the others wait for it.
+// Traces of several ranks over the same steps: who enters collectives last, and how long the others wait.
 #pragma once
 
 #include <cstdint>
@@ -9,39 +9,47 @@
 
 namespace foretrain {
 
-/// A collective of one rank; times in ns on that rank's clock.
+/// A collective of one rank; times are in ns on that rank's clock.
 struct CollectiveEntry {
   std::string step, op;
   std::int64_t bytes = 0;
-  int order = 0;  ///< in its step
+  /// Index within its step.
+  int order = 0;
   std::int64_t start = 0, end = 0;
 };
 
-/// What a trace has of them, in order of time.
+/// Returns the collectives of a trace in order of time, sends and receives excepted.
 std::vector<CollectiveEntry> collective_entries(const Trace& trace, const TraceSummary& summary);
 
-/// One rank of a trace: how often and by how much it was late to collectives, and how long it waited in them.
+/// A rank: how often and by how much it was late to collectives, and how long it waited in them.
 struct StragglerRow {
-  std::string rank;       ///< "rank 1", or the file's name where ranks are not said
-  std::int64_t last = 0;  ///< collectives that it entered last
-  double late_s = 0;      ///< mean of its start behind the first one's
-  double waits_s = 0;     ///< per step, in collectives before the last rank has entered
-  double clock_s = 0;     ///< its clock before that of the first file, taken out of all figures
+  /// "rank 1", or the file's name where the rank is unknown.
+  std::string rank;
+  /// Collectives that it entered last.
+  std::int64_t last = 0;
+  /// Mean of its start after the first rank's.
+  double late_s = 0;
+  /// Seconds for each step in collectives before the last rank has entered.
+  double waits_s = 0;
+  /// Its clock ahead of that of the first file, which is removed from all figures.
+  double clock_s = 0;
 };
 
-/// Ranks of a trace that made the others wait, and for how long.
+/// The ranks of a job with their delays.
 struct Stragglers {
   std::vector<StragglerRow> ranks;
-  std::int64_t matched = 0;  ///< collectives that all ranks have
-  double spread_s = 0;       ///< mean of the last one's start behind the first one's
+  /// Collectives that all ranks have.
+  std::int64_t matched = 0;
+  /// Mean of the last rank's start after the first one's.
+  double spread_s = 0;
 };
 
-/// Clocks are set equal by the ends of collectives, which all ranks leave together. `entries` by rank.
-/// Nothing is matched where the ranks' steps have no name in common.
+/// Compares the ranks. Clocks are aligned by the ends of collectives, which all ranks leave together.
+/// `entries` is by rank. Nothing is matched where the ranks' steps have no name in common.
 Stragglers find_stragglers(const std::vector<TraceSummary>& ranks,
                            const std::vector<std::vector<CollectiveEntry>>& entries);
 
-/// "rank 1", or its file's name.
+/// Returns "rank 1", or the name of its file.
 std::string rank_title(const TraceSummary& summary);
 
 }  // namespace foretrain

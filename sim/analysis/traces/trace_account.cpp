@@ -1,5 +1,5 @@
-// A sweep over the moments at which something starts or ends; gaps are explained by the launch of what ends
-// them.
+// A sweep over the moments at which work starts or ends on the GPU. Between two moments a fixed order of
+// precedence decides the account. A gap is explained by the launch of the kernel that ends it.
 #include "sim/analysis/traces/trace_account.hpp"
 
 #include <algorithm>
@@ -9,18 +9,23 @@ namespace foretrain {
 
 namespace {
 
+/// Kinds of work on a GPU.
 enum class Work : std::uint8_t { compute, optimizer, communication, copy };
 
+/// A piece of work on the GPU, in ns.
 struct WorkInterval {
   std::int64_t begin = 0, end = 0;
-  std::int64_t asked = -1;  ///< when it was launched; -1: not known
+  /// Time of its launch; -1 if unknown.
+  std::int64_t asked = -1;
   Work work = Work::compute;
 };
 
+/// A span of time on the host, in ns.
 struct HostInterval {
   std::int64_t begin = 0, end = 0;
 };
 
+/// Returns the kind of work; the mark around its launch tells the optimizer's kernels from others.
 Work work_of(const Trace& trace, const TraceLink& link) {
   const TraceEvent& event = trace.events[link.activity];
   if (event.kind != TraceKind::kernel) return Work::copy;
@@ -32,11 +37,12 @@ Work work_of(const Trace& trace, const TraceLink& link) {
   return Work::compute;
 }
 
-/// What hosts did; each sorted, without overlaps.
+/// Spans of loading and of waiting on the host; each list is sorted and without overlaps.
 struct HostIntervals {
   std::vector<HostInterval> loading, waiting;
 };
 
+/// Adds a span, joined with the last one if they overlap. Events must come in order of start.
 void add_interval(std::vector<HostInterval>& all, const TraceEvent& event) {
   if (!all.empty() && event.start <= all.back().end)
     all.back().end = std::max(all.back().end, event.end());
@@ -54,6 +60,7 @@ HostIntervals host_intervals(const Trace& trace) {
   return out;
 }
 
+/// Returns the overlap of a span with a sorted list; logarithmic plus the spans that overlap.
 std::int64_t overlap_with(const std::vector<HostInterval>& sorted, std::int64_t begin, std::int64_t end) {
   std::int64_t sum = 0;
   auto row = std::ranges::lower_bound(sorted, begin, {}, &HostInterval::end);
@@ -64,7 +71,7 @@ std::int64_t overlap_with(const std::vector<HostInterval>& sorted, std::int64_t 
 
 double to_s(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
-/// Sweeps one step.
+/// Computes the account of single steps.
 class StepSweep {
  public:
   StepSweep(const std::vector<WorkInterval>& work, const std::vector<WorkInterval>& kernels,
@@ -79,7 +86,7 @@ class StepSweep {
       int change = 0;
       Work work = Work::compute;
     };
-    // Work is sorted by its start; the longest tells how far back one must look.
+    // Work is sorted by its start; the longest piece tells how far back the search must begin.
     std::vector<Moment> moments;
     auto row = std::ranges::lower_bound(work_, step.begin - longest(), {}, &WorkInterval::begin);
     for (; row != work_.end() && row->begin < step.end; ++row) {
@@ -87,11 +94,13 @@ class StepSweep {
       moments.push_back({std::max(row->begin, step.begin), 1, row->work});
       moments.push_back({std::min(row->end, step.end), -1, row->work});
     }
+    // Starts come before ends at equal times, so that no count becomes negative for work without length.
     std::ranges::sort(moments, [](const Moment& a, const Moment& b) {
       return a.at != b.at ? a.at < b.at : a.change > b.change;
     });
     std::array<int, 4> running{};
     std::int64_t now = step.begin;
+    // The counts of running work change at each moment; the time since the previous one has one account.
     for (const Moment& moment : moments) {
       add(out, running, now, moment.at);
       running[static_cast<std::size_t>(moment.work)] += moment.change;
@@ -102,6 +111,7 @@ class StepSweep {
   }
 
  private:
+  /// Returns the longest piece of work; computed once.
   std::int64_t longest() {
     if (longest_ < 0) {
       for (const WorkInterval& row : work_) longest_ = std::max(longest_, row.end - row.begin);
@@ -109,6 +119,8 @@ class StepSweep {
     return longest_;
   }
 
+  /// Adds the time between two moments to the account with the highest precedence: compute, optimizer, copy,
+  /// then gaps.
   void add(StepAccount& out, const std::array<int, 4>& running, std::int64_t begin, std::int64_t end) const {
     if (end <= begin) return;
     const auto runs = [&running](Work work) { return running[static_cast<std::size_t>(work)] > 0; };
@@ -125,16 +137,19 @@ class StepSweep {
       add_gap(out, runs(Work::communication), begin, end);
   }
 
-  /// No kernel runs but perhaps a collective: why does the next one not?
+  /// Divides a gap, in which at most a collective runs, among the reasons why the next kernel does not run.
+  /// Up to the launch of that kernel the host is late: it loads, it waits for the GPU, or it works. After the
+  /// launch the GPU is late: by communication, an event, or the launch itself.
   void add_gap(StepAccount& out, bool communicates, std::int64_t begin, std::int64_t end) const {
     const auto next = std::ranges::lower_bound(kernels_, end, {}, &WorkInterval::begin);
-    const std::int64_t asked =
-        next == kernels_.end() ? end : next->asked;  // nothing follows: the host is late
+    // A gap that no kernel follows is the host's.
+    const std::int64_t asked = next == kernels_.end() ? end : next->asked;
     if (asked < 0) {
       out.of(communicates ? TraceAccount::communication : TraceAccount::unknown) += to_s(end - begin);
       return;
     }
     const std::int64_t late = std::clamp(asked, begin, end);
+    // The parts of the late time are disjoint: loading first, then waiting, and the rest is the host's own.
     const std::int64_t loaded = overlap_with(host_.loading, begin, late);
     const std::int64_t waited = communicates ? overlap_with(host_.waiting, begin, late) : 0;
     const std::int64_t own = std::max<std::int64_t>(0, late - begin - loaded - waited);
@@ -142,6 +157,7 @@ class StepSweep {
     out.of(TraceAccount::communication) += to_s(late - begin - loaded - own);
     out.of(TraceAccount::host) += to_s(own);
     if (communicates) out.behind_host_s += to_s(own + loaded);
+    // Work that was launched before the gap began waited in the queue, unless the gap is the GPU's own.
     const bool queued = asked < begin && end - begin > kKernelGap;
     out.of(communicates ? TraceAccount::communication
            : queued     ? TraceAccount::waiting
@@ -149,13 +165,15 @@ class StepSweep {
   }
 
   const std::vector<WorkInterval>& work_;
-  const std::vector<WorkInterval>& kernels_;  ///< without communication
+  /// Work without communication.
+  const std::vector<WorkInterval>& kernels_;
   const HostIntervals& host_;
   std::int64_t longest_ = -1;
 };
 
 }  // namespace
 
+/// The accounts are in the order of the enumeration, so idle time is a suffix.
 double StepAccount::idle_s() const {
   double sum = 0;
   for (std::size_t i = static_cast<std::size_t>(TraceAccount::loading); i < kTraceAccounts; ++i)
@@ -163,6 +181,7 @@ double StepAccount::idle_s() const {
   return sum;
 }
 
+/// Communication is left out of `kernels`, because a collective does not end a gap of computation.
 std::vector<StepAccount> account_steps(const Trace& trace, const std::vector<TraceLink>& links,
                                        const std::vector<TraceStep>& steps) {
   std::vector<WorkInterval> work;
@@ -182,6 +201,7 @@ std::vector<StepAccount> account_steps(const Trace& trace, const std::vector<Tra
   return out;
 }
 
+/// Every step has the same weight, whatever its length.
 StepAccount mean_account(const std::vector<StepAccount>& accounts) {
   StepAccount out;
   for (const StepAccount& account : accounts) {

@@ -1,4 +1,4 @@
-// Where the time of a recorded step went on its GPU: every nanosecond has one account.
+// The accounts of a recorded step on its GPU: every nanosecond belongs to exactly one.
 #pragma once
 
 #include <array>
@@ -10,18 +10,27 @@
 
 namespace foretrain {
 
-/// docs/models/traces.md says what each means. The first four are work, the others are idle time by its
-/// cause.
+/// The accounts (docs/models/traces.md). The first four are work, the others are idle time by its cause.
 enum class TraceAccount : std::uint8_t {
-  compute,        ///< a kernel runs that is neither communication nor the optimizer's
-  optimizer,      ///< only kernels that the optimizer launched
-  communication,  ///< exposed: the next kernel is launched or the host waits, and only a collective runs
-  copy,           ///< only copies and fills run
-  loading,        ///< no kernel runs, the host is fetching a batch
-  host,           ///< no kernel runs, the host has not launched the next one yet
-  launch,         ///< nothing runs, the next work is on its way, or its predecessor has just ended
-  waiting,        ///< nothing runs, the next work was launched long ago and waits for an event
-  unknown         ///< nothing runs, and the trace does not say when the next work was launched
+  /// A kernel runs that is neither communication nor the optimizer's.
+  compute,
+  /// The optimizer's kernels run, and no others.
+  optimizer,
+  /// Exposed communication: only a collective runs, and the next kernel is launched already or the host
+  /// waits.
+  communication,
+  /// Copies or fills run, and no kernels.
+  copy,
+  /// No kernel runs, and the host is fetching a batch.
+  loading,
+  /// No kernel runs, and the host has not launched the next one yet.
+  host,
+  /// Idle: the next work is on its way, or its predecessor has just ended.
+  launch,
+  /// Idle: the next work was launched long ago and waits for an event.
+  waiting,
+  /// Idle: the trace does not tell when the next work was launched.
+  unknown
 };
 inline constexpr std::size_t kTraceAccounts = 9;
 inline constexpr std::array<std::string_view, kTraceAccounts> kTraceAccountNames{
@@ -30,22 +39,25 @@ inline constexpr std::array<std::string_view, kTraceAccounts> kTraceAccountNames
 /// Seconds of a step by account, which sum to its length.
 struct StepAccount {
   std::array<double, kTraceAccounts> seconds{};
-  double overlapped_s = 0;   ///< communication while other kernels run; part of their accounts
-  double behind_host_s = 0;  ///< communication while the host is late; part of its account
+  /// Communication while other kernels run; it is part of their accounts.
+  double overlapped_s = 0;
+  /// Communication while the host is late; it is part of the host's accounts.
+  double behind_host_s = 0;
   double length_s = 0;
   double of(TraceAccount account) const { return seconds[static_cast<std::size_t>(account)]; }
   double& of(TraceAccount account) { return seconds[static_cast<std::size_t>(account)]; }
+  /// Returns the idle time, from loading on.
   double idle_s() const;
 };
 
-/// A gap between two kernels up to this long is the GPU's own, not a wait, in ns.
+/// Longest gap between two kernels, in ns, that is the GPU's own and not a wait.
 inline constexpr std::int64_t kKernelGap = 10'000;
 
-/// The accounts of each step on one GPU. `links` by start, of that GPU alone.
+/// Returns the accounts of each step on one GPU. `links` must be in order of start and of that GPU alone.
 std::vector<StepAccount> account_steps(const Trace& trace, const std::vector<TraceLink>& links,
                                        const std::vector<TraceStep>& steps);
 
-/// Element by element.
+/// Returns the mean of all accounts, element by element.
 StepAccount mean_account(const std::vector<StepAccount>& accounts);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// Both sides know the same accounts by other names; what each may be off by is a table of causes.
+// Trace and prediction have the same accounts under other names. A table joins them and holds the likely
+// reasons for a difference in either direction.
 #include "sim/analysis/traces/trace_difference.hpp"
 
 #include <algorithm>
@@ -13,11 +14,13 @@ namespace foretrain {
 
 namespace {
 
+/// A row of the table.
 struct AccountCause {
   std::string_view key, what;
   Account predicted;
   std::vector<TraceAccount> measured;
-  std::string_view if_longer, if_shorter;  ///< why the measured one may be longer, or shorter
+  /// Reasons why the measured account may be longer, or shorter.
+  std::string_view if_longer, if_shorter;
 };
 
 const std::vector<AccountCause>& account_causes() {
@@ -69,6 +72,7 @@ const std::vector<AccountCause>& account_causes() {
   return rows;
 }
 
+/// Returns the sentence on one difference with its likely reason.
 std::string difference_text(const AccountCause& row, const ComparedAccount& account, double step_s) {
   const double seconds = account.difference_s();
   const std::string_view cause = seconds > 0 ? row.if_longer : row.if_shorter;
@@ -95,13 +99,16 @@ TraceDifference compare_trace(const TraceSummary& measured, const Prediction& pr
   out.strategy = prediction.strategy;
   out.gpus = point.gpus;
   out.batch_per_gpu = point.batch_per_gpu;
+  // A trace without steps has no median, so its mean length stands for the step.
   const double step_s = measured.typical_s > 0 ? measured.typical_s : measured.mean.length_s;
+  // Accounts are means over steps; the scale makes them sum to the typical step.
   const double scale = measured.mean.length_s > 0 ? step_s / measured.mean.length_s : 1;
   out.accounts.push_back({"step", "step", step_s, point.step_s});
   for (const AccountCause& row : account_causes()) {
     ComparedAccount account{std::string(row.key), std::string(row.what), 0,
                             point.breakdown[static_cast<std::size_t>(row.predicted)]};
     for (const TraceAccount part : row.measured) account.measured_s += scale * measured.mean.of(part);
+    // Every account is listed, but only sizeable differences are explained.
     if (std::abs(account.difference_s()) >= kSmallestDifference * step_s)
       out.largest.push_back({account.key, difference_text(row, account, step_s), account.difference_s()});
     out.accounts.push_back(std::move(account));

@@ -1,4 +1,4 @@
-// A recorded step beside its prediction: account by account, and what the largest differences may come from.
+// A recorded step beside its prediction: account by account, with likely reasons for the largest differences.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,12 @@
 
 namespace foretrain {
 
-/// One account of both; the rows but for the first sum to it.
+/// An account of both steps; the rows after the first sum to it.
 struct ComparedAccount {
-  /// "step", "compute", "exposed_communication", "host", "input_stall", "optimizer", "other".
+  /// Key: "step", "compute", "exposed_communication", "host", "input_stall", "optimizer" or "other".
   std::string key;
-  std::string what;  ///< for people
+  /// Name for readers.
+  std::string what;
   double measured_s = 0, predicted_s = 0;
   double difference_s() const { return measured_s - predicted_s; }
 };
@@ -23,7 +24,8 @@ struct ComparedAccount {
 /// A difference in words.
 struct NamedDifference {
   std::string key, text;
-  double seconds = 0;  ///< measured - predicted
+  /// Measured minus predicted seconds.
+  double seconds = 0;
 };
 
 /// A recorded step beside its prediction, account by account.
@@ -31,19 +33,25 @@ struct TraceDifference {
   std::string file, model, cluster, strategy;
   int gpus = 1;
   std::int64_t batch_per_gpu = 0;
-  double recording_slowdown = 0;  ///< that the prediction's host has, too; 0: it has the cluster's own
+  /// Slowdown of the host by the profiler, which the prediction includes; 0 where it uses the cluster's own
+  /// host.
+  double recording_slowdown = 0;
   std::vector<ComparedAccount> accounts;
-  std::vector<NamedDifference> largest;  ///< at most three, the largest first
+  /// The largest differences in descending order, at most kNamedDifferences.
+  std::vector<NamedDifference> largest;
   std::vector<std::int64_t> measured_buckets, predicted_buckets;
   std::vector<std::string> notes;
-  double error() const;  ///< predicted / measured - 1 of the step
+  /// Returns predicted / measured - 1 of the step; 0 without a measured step.
+  double error() const;
 };
 
+/// Most differences that are explained.
 inline constexpr std::size_t kNamedDifferences = 3;
-/// Below this share of the measured step a difference is not named.
+/// Share of the measured step below which a difference is not explained.
 inline constexpr double kSmallestDifference = 0.005;
 
-/// Measured accounts are scaled from the mean step to the typical one, which is what is predicted.
+/// Compares both. Measured accounts are scaled from the mean step to the typical (median) one, which is what
+/// a prediction describes.
 TraceDifference compare_trace(const TraceSummary& measured, const Prediction& prediction,
                               const PredictionPoint& point);
 

@@ -1,4 +1,5 @@
-// Only what steps asked for counts: loading of the model before, and what follows the last step, does not.
+// A summary counts the work that steps launched. Loading of the model before the first step, and work
+// launched after the last one, do not count.
 #include "sim/analysis/traces/trace_summary.hpp"
 
 #include <algorithm>
@@ -18,6 +19,7 @@ namespace {
 
 double in_s(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
+/// Returns a quantile; reorders the values. 0 without values.
 double quantile(std::vector<std::int64_t>& values, double share) {
   if (values.empty()) return 0;
   const auto at = static_cast<std::size_t>(share * static_cast<double>(values.size() - 1));
@@ -25,6 +27,7 @@ double quantile(std::vector<std::int64_t>& values, double share) {
   return static_cast<double>(values[at]);
 }
 
+/// Keeps the work of the GPU that is busy longest, and notes that others were left out.
 std::vector<TraceLink> of_busiest_device(const Trace& trace, std::vector<TraceLink> links,
                                          TraceSummary& out) {
   std::map<std::int64_t, std::int64_t> busy;
@@ -32,6 +35,7 @@ std::vector<TraceLink> of_busiest_device(const Trace& trace, std::vector<TraceLi
     const TraceEvent& event = trace.events[link.activity];
     busy[trace.lanes[event.lane].process] += event.duration;
   }
+  // There is nothing to summarize without work of a GPU; the hint says how to record it.
   if (busy.empty())
     throw InputError(
         std::vector<Diagnostic>{{trace.file,
@@ -50,10 +54,12 @@ std::vector<TraceLink> of_busiest_device(const Trace& trace, std::vector<TraceLi
   return links;
 }
 
+/// Returns true for a moment between the first step's begin and the last step's end.
 bool in_steps(const std::vector<TraceStep>& steps, std::int64_t at) {
   return !steps.empty() && at >= steps.front().begin && at < steps.back().end;
 }
 
+/// Sets the shares of rows and orders them by time on the GPU.
 std::vector<TraceRow> rows_by_time(std::map<std::string, TraceRow>& rows, double total) {
   std::vector<TraceRow> out;
   for (auto& [name, row] : rows) {
@@ -64,13 +70,14 @@ std::vector<TraceRow> rows_by_time(std::map<std::string, TraceRow>& rows, double
   return out;
 }
 
+/// Returns the kind of a kernel, or of a copy.
 std::string kind_of_activity(const Trace& trace, const TraceEvent& event) {
   if (event.kind == TraceKind::memcpy) return "memcpy";
   if (event.kind == TraceKind::memset) return "memset";
   return std::string(kernel_kind(trace.name_of(event)));
 }
 
-/// "ConvolutionBackward0" of "autograd::engine::evaluate_function: ConvolutionBackward0".
+/// Returns the name of an operator without autograd's prefix: "ConvolutionBackward0".
 std::string operator_name(const Trace& trace, std::uint32_t op) {
   if (op == TraceLink::kNone) return "(no operator)";
   constexpr std::string_view kEngine = "autograd::engine::evaluate_function: ";
@@ -79,9 +86,11 @@ std::string operator_name(const Trace& trace, std::uint32_t op) {
   return printable(shortened(name, 80));
 }
 
+/// Sums the work by kind, by kernel and by outermost operator.
 void count_work(const Trace& trace, const std::vector<TraceLink>& links, TraceSummary& out) {
   std::map<std::string, TraceRow> kinds, kernels, operators;
-  std::map<std::uint32_t, bool> seen;  // operators whose own time is counted
+  // Operators whose host time is counted already.
+  std::map<std::uint32_t, bool> seen;
   double total = 0;
   for (const TraceLink& link : links) {
     const TraceEvent& event = trace.events[link.activity];
@@ -99,6 +108,7 @@ void count_work(const Trace& trace, const std::vector<TraceLink>& links, TraceSu
     add(kinds, kind).kind = kind;
     add(kernels, name).kind = kind;
     TraceRow& op = add(operators, operator_name(trace, link.outer));
+    // An operator launches several kernels, but its host time counts once.
     if (link.outer != TraceLink::kNone && !std::exchange(seen[link.outer], true))
       op.host_s += in_s(trace.events[link.outer].duration);
   }
@@ -107,6 +117,7 @@ void count_work(const Trace& trace, const std::vector<TraceLink>& links, TraceSu
   out.operators = rows_by_time(operators, total);
 }
 
+/// Computes the statistics of launches.
 void count_launches(const Trace& trace, const std::vector<TraceLink>& links, TraceSummary& out) {
   std::vector<std::int64_t> calls, delays;
   std::int64_t kernels = 0, copies = 0;
@@ -131,12 +142,14 @@ void count_launches(const Trace& trace, const std::vector<TraceLink>& links, Tra
   if (launches.kernels > 0) launches.host_per_kernel_us = out.mean.length_s * 1e6 / launches.kernels;
 }
 
+/// Returns the details of a collective that the trace states; nullptr if there are none.
 const TraceCollective* collective_at(const Trace& trace, const TraceLink& link) {
   const TraceEvent& event = trace.events[link.activity];
   const std::uint32_t detail = event.kind == TraceKind::kernel ? event.detail : 0;
   return detail > 0 && detail <= trace.collectives.size() ? &trace.collectives[detail - 1] : nullptr;
 }
 
+/// Groups collectives by kind, size and ranks. Without details, the kernel's name gives the kind.
 void count_collectives(const Trace& trace, const std::vector<TraceLink>& links, TraceSummary& out) {
   std::map<std::tuple<std::string, std::int64_t, int>, std::vector<std::int64_t>> times;
   for (const TraceLink& link : links) {
@@ -160,7 +173,7 @@ void count_collectives(const Trace& trace, const std::vector<TraceLink>& links, 
   }
 }
 
-/// The all-reduces of the typical step.
+/// Collects the all-reduces of the typical step.
 void find_buckets(const Trace& trace, const std::vector<TraceLink>& links, TraceSummary& out) {
   const TraceStep* step = typical_step(out.steps);
   if (step == nullptr) return;
@@ -168,11 +181,12 @@ void find_buckets(const Trace& trace, const std::vector<TraceLink>& links, Trace
     const TraceCollective* said = collective_at(trace, link);
     const std::int64_t asked = asked_at(trace, link);
     if (said == nullptr || said->op != "all_reduce" || asked < step->begin || asked >= step->end) continue;
-    if (said->in_bytes() > 64) out.buckets.push_back(said->in_bytes());  // less is a figure to print
+    // Smaller messages are values to print, such as a loss.
+    if (said->in_bytes() > 64) out.buckets.push_back(said->in_bytes());
   }
 }
 
-/// Without steps the trace as a whole is one.
+/// Returns a step that spans the whole trace, for traces without steps.
 TraceStep whole_of(const Trace& trace, const std::vector<TraceLink>& links) {
   TraceStep whole{"all of it", asked_at(trace, links.front()), 0};
   for (const TraceLink& link : links) {
@@ -193,6 +207,7 @@ TraceSummary summarize_trace(const Trace& trace) {
   out.notes = trace.notes;
   std::vector<TraceLink> links = of_busiest_device(trace, link_activities(trace), out);
   out.steps = find_steps(trace);
+  // A trace without steps is summarized as one step.
   const std::vector<TraceStep> shown =
       out.steps.steps.empty() ? std::vector{whole_of(trace, links)} : out.steps.steps;
   if (out.steps.steps.empty())
@@ -205,6 +220,7 @@ TraceSummary summarize_trace(const Trace& trace) {
   out.accounts = account_steps(trace, links, shown);
   out.mean = mean_account(out.accounts);
   if (const TraceStep* typical = typical_step(out.steps)) out.typical_s = in_s(typical->length());
+  // Accounts need all work, because a gap may end with work of the next step; the sums below do not.
   std::erase_if(links, [&](const TraceLink& link) { return !in_steps(shown, asked_at(trace, link)); });
   count_work(trace, links, out);
   count_launches(trace, links, out);

@@ -1,4 +1,5 @@
-// What a recorded training did: its steps and their accounts, kernels, operators, launches, collectives.
+// A recorded training in numbers: its steps with their accounts, kernels, operators, launches and
+// collectives.
 #pragma once
 
 #include <cstdint>
@@ -10,62 +11,78 @@
 
 namespace foretrain {
 
-/// Kernels, copies or operators of one name over all steps.
+/// The kernels, copies or operators of one name over all steps.
 struct TraceRow {
   std::string name;
-  std::string kind;  ///< of a kernel: "conv", "gemm", "communication", "copy", … of an operator: empty
+  /// Kind of a kernel: "conv", "gemm", "communication", "copy", …; empty for operators.
+  std::string kind;
   std::int64_t count = 0;
-  double gpu_s = 0;   ///< sum of their times on the GPU
-  double host_s = 0;  ///< of operators: time of the calls themselves
-  double share = 0;   ///< of the sum over all kernels
+  /// Sum of their times on the GPU.
+  double gpu_s = 0;
+  /// Operators: time of the calls themselves on the host.
+  double host_s = 0;
+  /// Share of the sum over all kernels.
+  double share = 0;
 };
 
-/// How work gets to the GPU, per step where it says so.
+/// The launches of work on the GPU.
 struct LaunchStatistics {
-  double kernels = 0, copies = 0;  ///< per step
-  double call_us = 0;              ///< median time of a launch call
-  double delay_us = 0,
-         delay_90_us = 0;           ///< from the call's begin to the kernel's start: median, ninth decile
-  double host_per_kernel_us = 0;    ///< time of the step over its kernels
-  std::int64_t without_launch = 0;  ///< kernels whose launch is not in the trace
+  /// Mean numbers of a step.
+  double kernels = 0, copies = 0;
+  /// Median time of a launch call.
+  double call_us = 0;
+  /// Time from the call's begin to the kernel's start: median and ninth decile.
+  double delay_us = 0, delay_90_us = 0;
+  /// Time of a step divided by its kernels.
+  double host_per_kernel_us = 0;
+  /// Kernels whose launch is not in the trace.
+  std::int64_t without_launch = 0;
 };
 
 /// Collectives of one kind and size.
 struct TraceCollectiveRow {
   std::string op;
-  std::int64_t bytes = 0;  ///< as nccl-tests counts them; 0: the trace does not say
+  /// Bytes as nccl-tests counts them; 0 where the trace does not state them.
+  std::int64_t bytes = 0;
   int ranks = 0;
   std::int64_t count = 0;
   double median_s = 0, least_s = 0;
-  double bus_rate = 0;  ///< bytes/s as nccl-tests computes busbw, of the median; 0: not known
+  /// Bytes/s of the median call as nccl-tests computes busbw; 0 if unknown.
+  double bus_rate = 0;
 };
 
-/// One GPU of one file.
+/// The summary of one GPU of one file.
 struct TraceSummary {
   std::string file, gpu;
   int rank = -1, ranks = 0, device = 0;
-  TraceSteps steps;  ///< no steps: the trace as a whole is in `accounts`
+  /// Steps that were found; if there are none, `accounts` is of the whole trace.
+  TraceSteps steps;
   std::vector<StepAccount> accounts;
   StepAccount mean;
-  double typical_s = 0;                             ///< median step; 0 without steps
-  std::vector<TraceRow> kinds, kernels, operators;  ///< most time on the GPU first
+  /// Median step in seconds; 0 without steps.
+  double typical_s = 0;
+  /// Rows in descending order of time on the GPU.
+  std::vector<TraceRow> kinds, kernels, operators;
   LaunchStatistics launches;
   std::vector<TraceCollectiveRow> collectives;
-  std::vector<std::int64_t> buckets;  ///< bytes of the gradients' all-reduces of a step, in their order
+  /// Bytes of the gradients' all-reduces of the typical step, in their order.
+  std::vector<std::int64_t> buckets;
   std::vector<std::string> notes;
   std::size_t step_count() const { return accounts.size(); }
 };
 
-/// Of the GPU that works most; throws InputError for a trace without work of a GPU.
+/// Summarizes the GPU that works most. Throws InputError for a trace without work of a GPU.
 TraceSummary summarize_trace(const Trace& trace);
 
-/// "conv", "gemm", "attention", …: what a kernel of that name computes; "other" where it does not say.
+/// Returns what a kernel of that name computes: "conv", "gemm", "attention", …; "other" where the name does
+/// not tell.
 std::string_view kernel_kind(std::string_view name);
-/// What of the name tells it from others: without types, arguments and namespaces.
+/// Returns the distinguishing part of a kernel's name, without types, arguments and namespaces.
 std::string short_kernel_name(std::string_view name);
 
-/// Bytes of a collective as nccl-tests counts them, and the factor from bytes/s to busbw.
+/// Returns the bytes of a collective as nccl-tests counts them.
 std::int64_t counted_bytes(const TraceCollective& collective);
+/// Returns the factor from bytes/s to busbw; 0 for fewer than two ranks.
 double bus_factor(std::string_view op, int ranks);
 
 }  // namespace foretrain

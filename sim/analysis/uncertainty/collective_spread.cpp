@@ -1,4 +1,5 @@
-// Path, family of operations, size of the job and the part of the time that is latency.
+// The case of a collective: path, family of operations, size of the job, and the share of latency in its
+// time.
 #include "sim/analysis/uncertainty/collective_spread.hpp"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ LongestPart longest_part(const CollectiveTiming& timing) {
 CollectiveEvidence evidence_of(const Communicator& communicator, const CollectivePlan& plan) {
   const ClusterSpec& cluster = communicator.cluster().spec();
   MessagePath path = path_of(cluster, communicator.nodes());
-  // RCCL on a path is known no better than anything on a path that nobody measured.
+  // RCCL on any path is known no better than NCCL on a path without measurements.
   if (is_amd(cluster.node.gpu.architecture))
     path = communicator.nodes() > 1 ? MessagePath::other_network : MessagePath::any;
   return {path, family_of(plan.op), longest_part(plan.timing)};
@@ -41,6 +42,7 @@ SpreadCase collective_case(const Communicator& communicator, const CollectivePla
   return out;
 }
 
+/// A measured curve of the same operation and job limits the reach to the error between measured sizes.
 Reach reach_of(const Communicator& communicator, const CollectivePlan& plan) {
   Reach reach = reach_of(collective_case(communicator, plan));
   const bool is_measured = std::ranges::any_of(
@@ -52,6 +54,7 @@ Reach reach_of(const Communicator& communicator, const CollectivePlan& plan) {
   return {std::min(reach.above, kKnown), std::min(reach.below, kKnown)};
 }
 
+/// The upper end is limited to the longest time that the clock can hold.
 TimeRange time_range(Time time, const Reach& reach) {
   const double at = to_seconds(time);
   return {seconds(at * std::exp(-reach.below)),

@@ -1,4 +1,4 @@
-// How sure the time of one collective is.
+// The uncertainty of the time of one collective.
 #pragma once
 
 #include "sim/analysis/spreads/spread_table.hpp"
@@ -7,21 +7,26 @@
 
 namespace foretrain {
 
+/// Returns the family of an operation.
 OpFamily family_of(CollectiveOp op);
+/// Returns the part that takes most of the time: moving bytes, or latency.
 LongestPart longest_part(const CollectiveTiming& timing);
+/// Returns the group of measured rows that the call belongs to.
 CollectiveEvidence evidence_of(const Communicator& communicator, const CollectivePlan& plan);
 
-/// What is known of a call, for the table of spreads.
+/// Returns the case of a call for the table of spreads.
 SpreadCase collective_case(const Communicator& communicator, const CollectivePlan& plan);
 
-/// The reach of a collective's 90 % interval. Where the cluster's calibration has the curve of this job, it
-/// depends on how far the size is from a measured one.
+/// Returns the reach of a collective's 90 % interval. It is limited to that of measured collectives
+/// (kMeasuredCollectives) where the cluster's calibration has the curve of this operation, number of GPUs and
+/// nodes.
 Reach reach_of(const Communicator& communicator, const CollectivePlan& plan);
 
-/// 90 % interval around a time.
+/// The ends of a 90 % interval around a time.
 struct TimeRange {
   Time low{}, high{};
 };
+/// Returns the interval of a time with this reach.
 TimeRange time_range(Time time, const Reach& reach);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// The table is held against the file of measurements by a test.
+// Warnings about predictions beyond the largest measured jobs. A test compares the table with the file of
+// measurements.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the row of a strategy; nullptr where no job of it on several GPUs was measured.
 const MeasuredJobs* find(std::string_view strategy) {
   const auto& rows = measured_jobs();
   const auto found = std::find_if(rows.begin(), rows.end(),
@@ -16,6 +18,7 @@ const MeasuredJobs* find(std::string_view strategy) {
   return found == rows.end() ? nullptr : &*found;
 }
 
+/// Returns the sentence on the first point that is larger than every measured job; empty if there is none.
 std::string about_size(const MeasuredJobs& measured, const std::vector<PredictionPoint>& points) {
   const auto beyond = std::find_if(points.begin(), points.end(), [&](const PredictionPoint& p) {
     return p.gpus > measured.gpus || p.nodes > measured.nodes;
@@ -27,6 +30,7 @@ std::string about_size(const MeasuredJobs& measured, const std::vector<Predictio
 
 }  // namespace
 
+/// The largest numbers of GPUs and of nodes by strategy; they may come from different jobs.
 const std::vector<MeasuredJobs>& measured_jobs() {
   static const std::vector<MeasuredJobs> rows{{"ddp", 128, 16},
                                               {"horovod", 64, 8},

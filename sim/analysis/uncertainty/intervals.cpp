@@ -1,5 +1,10 @@
-// Step and speedup have the quantiles of the table; crossovers compare numbers of GPUs draw by draw, so that
-// what slows all of them down alike cancels.
+// Intervals of one scenario. Step and speedup take the quantiles of the fitted table: the reach of a step is
+// that of one GPU's step joined with that of its ratio to one GPU. A speedup has the reach of the ratio
+// alone, so it is known better than the two steps it is made of. Crossovers compare numbers of GPUs draw by
+// draw, so that what slows all of them alike cancels.
+//
+// Each number of GPUs costs up to four simulations, for inputs that the critical path hides. Results are
+// kept.
 #include "sim/analysis/uncertainty/intervals.hpp"
 
 #include <algorithm>
@@ -14,6 +19,7 @@ namespace {
 /// Draws over a whole curve; each costs one evaluation of every number of GPUs.
 constexpr int kCurveDraws = 300;
 
+/// Returns the value at the quantile `p` of a list of numbers of GPUs.
 int quantile_of(std::vector<int> values, double p) {
   std::sort(values.begin(), values.end());
   return values[static_cast<std::size_t>(std::lround(p * static_cast<double>(values.size() - 1)))];
@@ -25,9 +31,10 @@ Intervals::Intervals(PointPredictor& points) : points_(points) {}
 
 Intervals::Intervals(PointPredictor& points, int anchor_gpus) : points_(points), anchor_gpus_(anchor_gpus) {}
 
+/// Returns how the step responds to unit moves of each input; simulated responses are kept.
 StepResponse Intervals::moves(int gpus, Detail detail) {
   const StepSimulator& simulator = points_.simulator();
-  // Layouts are known by their shares alone, in validate too.
+  // Layouts are known by their shares on the critical path alone, in validate as well.
   if (detail == Detail::linear || step_model_of(simulator.scenario()).is_layout)
     return linear_response(simulator, points_.step(gpus), gpus, unit_moves());
   const auto known = moves_.find(gpus);
@@ -42,6 +49,7 @@ SpreadCase Intervals::step_case_on(int gpus) {
   return step_case(simulator.scenario(), simulator.placement(gpus), moves(gpus, Detail::simulated));
 }
 
+/// Returns the case of a step over that of a smaller number of GPUs.
 SpreadCase Intervals::ratio_to(int reference_gpus, int gpus, Detail detail) {
   const StepSimulator& simulator = points_.simulator();
   const Reference from = reference_at(simulator, reference_gpus, points_.step(reference_gpus).step_s);
@@ -50,10 +58,12 @@ SpreadCase Intervals::ratio_to(int reference_gpus, int gpus, Detail detail) {
                     predicted_loss(simulator, gpus, points_.step(gpus).step_s, from));
 }
 
+/// The move of an input by its known spread is the unit move in proportion; the response is capped by it.
 StepResponse Intervals::at_most(StepResponse response, const Spreads& known, int gpus, Detail detail) {
   const StepResponse unit = moves(gpus, detail);
   for (std::size_t i = 0; i < kUncertainCount; ++i) {
     if (!(unit_moves()[i] > 0)) continue;
+    // The response is taken to be proportional to the input's spread.
     const double share = known[i] / unit_moves()[i];
     response.up[i] = std::min(response.up[i], share * std::abs(unit.up[i]));
     response.down[i] = std::max(response.down[i], -share * std::abs(unit.down[i]));
@@ -61,6 +71,7 @@ StepResponse Intervals::at_most(StepResponse response, const Spreads& known, int
   return response;
 }
 
+/// Limits the response to what measured constants and collectives of the cluster leave open.
 StepResponse Intervals::as_calibrated(StepResponse response, int gpus, Detail detail) {
   const StepSimulator& simulator = points_.simulator();
   const Calibration& calibration = simulator.scenario().cluster.calibration;
@@ -70,7 +81,7 @@ StepResponse Intervals::as_calibrated(StepResponse response, int gpus, Detail de
   unknown.fill(kUnknown);
   const Spreads known = with_calibration(unknown, calibration, gpus, simulator.placement(gpus).nodes);
   response = at_most(response, known, gpus, detail);
-  // Kernels that were measured take most of what no input says of a step with them.
+  // Measured kernels also determine most of what no input describes of a step.
   constexpr std::size_t kRest = index_of(Uncertain::unmodelled);
   const double rest = kReach * known[index_of(Uncertain::kernels)];
   response.up[kRest] = std::min(response.up[kRest], rest);
@@ -78,7 +89,9 @@ StepResponse Intervals::as_calibrated(StepResponse response, int gpus, Detail de
   return response;
 }
 
-/// A measured run fixes what it was measured with: only what differs from it here stays uncertain.
+/// Returns the response of one number of GPUs. A measured run fixes what it was measured with, so only the
+/// difference to it and the noise of two runs remain. Without one, the step and its ratio to one GPU are
+/// joined.
 StepResponse Intervals::response_on(int gpus, Detail detail) {
   const StepSimulator& simulator = points_.simulator();
   StepResponse out;
@@ -99,11 +112,13 @@ const StepResponse& Intervals::response(int gpus) {
   return responses_.emplace(gpus, response_on(gpus, Detail::simulated)).first->second;
 }
 
+/// Returns a simulated response if there is one, else a linear one, which costs nothing.
 StepResponse Intervals::cheap_response(int gpus) {
   const auto known = responses_.find(gpus);
   return known != responses_.end() ? known->second : response_on(gpus, Detail::linear);
 }
 
+/// Epoch and step have the same relative interval; the total adds the spread of start-up and checkpoints.
 void Intervals::add_to(PredictionPoint& p) {
   const Reach reach = reach_of(response(p.gpus));
   p.interval = around(p.step_s, reach);
@@ -119,6 +134,8 @@ void Intervals::add_to(PredictionPoint& p) {
   p.chance_of_gain = chance_below(p.speedup, slower);
 }
 
+/// The whole curve is evaluated in each draw, and the fastest number and the first slower one are read from
+/// it.
 CrossoverSpread Intervals::crossover_spread() {
   struct Evaluated {
     int gpus;

@@ -1,4 +1,5 @@
-// Which inputs matter: each alone at its quantiles, and the interval again as if something had been measured.
+// Sensitivity of a prediction: each input alone at its quantiles, and the interval again as if something had
+// been measured.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,18 +14,19 @@ namespace foretrain {
 
 namespace {
 
-/// What is left of an input's spread once it has been measured by itself.
+/// Standard deviation of an input's logarithm that remains once it has been measured by itself.
 constexpr double kMeasured = 0.05;
-/// Bars below this part of the run are left out.
+/// Width of a bar, as a share of the run, below which it is left out.
 constexpr double kVisible = 1e-4;
 
-/// The total when one input alone makes the step `log_step`, and what comes around the steps `log_overhead`,
-/// longer.
+/// Returns the run's time when the step's logarithm moves by `log_step` and that of the overhead by
+/// `log_overhead`.
 double total_with(const PredictionPoint& p, double log_step, double log_overhead) {
   const double overhead = p.overhead.total_s();
   return (p.total_s - overhead) * std::exp(log_step) + overhead * std::exp(log_overhead);
 }
 
+/// Returns the bar of one input. Start-up moves the overhead, all other inputs move the step.
 TornadoBar bar_of(const UncertainInput& input, const PredictionPoint& p, const StepResponse& response) {
   TornadoBar bar{std::string(input.name), std::string(input.origin), 0, 0, 0};
   const std::size_t i = index_of(input.which);
@@ -38,14 +40,14 @@ TornadoBar bar_of(const UncertainInput& input, const PredictionPoint& p, const S
   return bar;
 }
 
-/// A bar's width as a share of all bars' squares: variances of independent inputs add.
+/// Sets shares by squared widths, because variances of independent inputs add.
 void add_shares(std::vector<TornadoBar>& bars) {
   double sum = 0;
   for (const TornadoBar& bar : bars) sum += std::pow(bar.high_s - bar.low_s, 2);
   for (TornadoBar& bar : bars) bar.share = sum > 0 ? std::pow(bar.high_s - bar.low_s, 2) / sum : 0;
 }
 
-/// What is left where these inputs alone have been measured.
+/// Returns the spreads that are known after these inputs have been measured; all others are unlimited.
 Spreads measured(std::initializer_list<Uncertain> inputs) {
   constexpr double kUnknown = 1e3;
   Spreads known{};
@@ -54,10 +56,10 @@ Spreads measured(std::initializer_list<Uncertain> inputs) {
   return known;
 }
 
-/// An interval decides little when its ends are further apart than half of what lies between.
+/// Width relative to the step above which an interval decides little.
 constexpr double kWide = 0.5;
 
-/// What can be measured without the whole job: of many nodes two show what the network does.
+/// Returns the measurement in words. A run on two nodes is enough to show the network of a job on many.
 std::string nearest_measurement(Narrowing narrowing, const PredictionPoint& p) {
   if (narrowing == Narrowing::many_gpus && p.nodes > 2)
     return fmt::format("one short run on 2 nodes ({} GPUs; measured.gpus and measured.samples_per_s)",
@@ -65,7 +67,7 @@ std::string nearest_measurement(Narrowing narrowing, const PredictionPoint& p) {
   return std::string(describe(narrowing));
 }
 
-/// A run of one step: what comes around the steps has no part in their interval.
+/// Returns the point as a run of one step without overhead.
 PredictionPoint as_one_step(PredictionPoint p) {
   p.total_s = p.step_s, p.total_interval = p.interval, p.overhead = {};
   return p;
@@ -80,6 +82,7 @@ std::string Intervals::to_narrow(const PredictionPoint& p) {
   double share = 0;
   for (const UncertainInput& input : uncertain_inputs()) {
     const auto bar = std::ranges::find(all.bars, input.name, &TornadoBar::input);
+    // An input that nothing narrows, or that has no bar, cannot be recommended.
     const bool can_be_narrowed = input.narrowed_by != Narrowing::none && bar != all.bars.end();
     if (can_be_narrowed && bar->share > share) most = &input, share = bar->share;
   }
@@ -88,6 +91,7 @@ std::string Intervals::to_narrow(const PredictionPoint& p) {
                      counted(p.gpus, "GPU"), most->name, nearest_measurement(most->narrowed_by, p));
 }
 
+/// A run of the job itself leaves the noise of two runs; one on a single GPU leaves the ratio to it as well.
 StepResponse Intervals::narrowed(int gpus, Narrowing measurement) {
   if (measurement == Narrowing::many_gpus || (measurement == Narrowing::one_gpu && gpus == 1))
     return run_to_run();
@@ -120,9 +124,11 @@ Sensitivity Intervals::sensitivity_of_total(const PredictionPoint& p) {
                    [](const TornadoBar& a, const TornadoBar& b) { return a.share > b.share; });
   for (const Narrowing measurement : {Narrowing::one_gpu, Narrowing::many_gpus, Narrowing::collectives,
                                       Narrowing::input_alone, Narrowing::whole_job}) {
-    if (measurement == Narrowing::many_gpus && p.gpus == 1) continue;  // that is one_gpu
+    // Narrowing::one_gpu covers a job of one GPU.
+    if (measurement == Narrowing::many_gpus && p.gpus == 1) continue;
     const double startup = measurement == Narrowing::whole_job ? kMeasured : kStartupSpread;
     const Interval then = total_around(p, reach_of(narrowed(p.gpus, measurement)), startup);
+    // A measurement must narrow the interval by at least 1 % to be listed.
     const bool is_narrower = then.high_s - then.low_s < 0.99 * (out.interval.high_s - out.interval.low_s);
     if (is_narrower) out.narrowed.push_back({std::string(describe(measurement)), then.low_s, then.high_s});
   }

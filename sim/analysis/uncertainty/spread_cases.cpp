@@ -1,5 +1,5 @@
-// From a simulated step to a case of the table of spreads, and from its features back to the inputs that they
-// stand for.
+// Translation between a simulated step and the table of spreads: from moves to the features of a case, and
+// from the features back to the inputs that they stand for.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -12,17 +12,19 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the sizes of an input's moves on both sides.
 FeatureValue sizes_of(const StepResponse& moves, Uncertain input) {
   return {std::abs(moves.up[index_of(input)]), std::abs(moves.down[index_of(input)])};
 }
 
+/// Copies the moves of all inputs; links are those of the network on several nodes.
 void take_moves(SpreadCase& out, const StepResponse& moves) {
   out.kernels = sizes_of(moves, Uncertain::kernels), out.host = sizes_of(moves, Uncertain::host);
   out.input = sizes_of(moves, Uncertain::input);
   out.links = sizes_of(moves, out.nodes > 1 ? Uncertain::network : Uncertain::node_links);
 }
 
-/// What is known of any step on these GPUs.
+/// Returns the facts about any step on these GPUs.
 SpreadCase case_on(const ClusterSpec& cluster, const Placement& ranks) {
   SpreadCase out;
   out.nodes = ranks.nodes;
@@ -31,11 +33,13 @@ SpreadCase case_on(const ClusterSpec& cluster, const Placement& ranks) {
   return out;
 }
 
+/// Returns the distance of two sizes in doublings.
 double doublings(int here, int there) {
   return std::abs(std::log2(static_cast<double>(here) / std::max(1, there)));
 }
 
-/// Which input a feature stands for.
+/// Returns the input that a feature stands for. Features without an input count as scaling in ratios, as
+/// unmodelled in steps.
 Uncertain input_of_feature(std::string_view feature, const SpreadCase& known) {
   if (feature == "kernels") return Uncertain::kernels;
   if (feature == "host") return Uncertain::host;
@@ -79,6 +83,8 @@ SpreadCase ratio_case(const Scenario& scenario, const Placement& ranks, const Re
   return out;
 }
 
+/// Converts shares into moves by the same formula as linear_response(), so that rows without a simulation
+/// have comparable features.
 SpreadCase layout_case(const ClusterSpec& cluster, const Placement& ranks, KernelPrecision precision,
                        const StepShares& shares) {
   SpreadCase out = case_on(cluster, ranks);
@@ -95,6 +101,7 @@ SpreadCase layout_case(const ClusterSpec& cluster, const Placement& ranks, Kerne
   return out;
 }
 
+/// Several features may stand for one input; their squares add up.
 StepResponse response_of(const SpreadCase& known) {
   StepResponse out;
   for (const FeatureReach& part : reaches_of(known)) {
@@ -133,6 +140,7 @@ Interval around(double value, const Reach& reach) {
   return {value * std::exp(-reach.below), value * std::exp(reach.above)};
 }
 
+/// The widths of steps and of overhead are independent, so their squares add up in seconds.
 Interval total_around(const PredictionPoint& p, const Reach& step, double startup_spread) {
   const double overhead = p.overhead.total_s(), steps = p.total_s - overhead, start = kReach * startup_spread;
   return {p.total_s - std::hypot(steps * (1 - std::exp(-step.below)), overhead * (1 - std::exp(-start))),

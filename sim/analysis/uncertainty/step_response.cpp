@@ -1,5 +1,6 @@
-// A part that makes a share s of the step and becomes x times as long makes the step 1 + s (x - 1) times as
-// long.
+// The response of a step to its inputs. A part with the share s of the step that becomes x times as long
+// makes the step 1 + s (x - 1) times as long. The share is that on the critical path, which is the derivative
+// of the step. Hidden parts have no share, so they are simulated with a larger input.
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -10,10 +11,10 @@ namespace foretrain {
 
 namespace {
 
-/// Inputs known better than this, and parts that are the step but for this, are straight lines.
+/// Spreads below this, and shares within this of the whole step, are treated as linear.
 constexpr double kSmall = 0.05;
 
-/// Negative ones cut off.
+/// Returns the shares of the critical path, limited to 0 to 1; a derivative may be negative.
 StepShares shares_of(const SimulatedStep& step) {
   const auto share = [&](Account account) {
     return step.critical[static_cast<std::size_t>(account)] / step.step_s;
@@ -24,8 +25,10 @@ StepShares shares_of(const SimulatedStep& step) {
           part(share(Account::exposed_communication))};
 }
 
+/// Returns the change of the step's logarithm when a part's logarithm changes.
 double response(double share, double log_change) { return std::log1p(share * std::expm1(log_change)); }
 
+/// Sets both sides of an input for its 5 % and 95 % quantiles.
 void set(StepResponse& out, Uncertain input, double share, double spread) {
   out.up[index_of(input)] = response(share, kReach * spread);
   out.down[index_of(input)] = response(share, -kReach * spread);
@@ -45,6 +48,7 @@ bool has_input(const Scenario& scenario) { return scenario.workload.data.loader 
 
 }  // namespace
 
+/// An unknown reference counts as a loss of everything, the widest case.
 double predicted_loss(const StepSimulator& simulator, int gpus, double step_s, const Reference& reference) {
   if (!(reference.samples_per_gpu_s > 0)) return 1;
   return 1 - samples_per_gpu_s(simulator, gpus, step_s) / reference.samples_per_gpu_s;
@@ -73,6 +77,8 @@ StepResponse simulated_response(const StepSimulator& simulator, const DeviceMode
   StepResponse out = linear_response(simulator, step, gpus, spreads);
   const StepShares shares = shares_of(step);
   const Placement ranks = simulator.placement(gpus);
+  // The upper side takes the larger of the linear and the simulated response. Inputs that are absent, well
+  // known or the whole step are skipped.
   const auto raise = [&](Uncertain input, bool is_there) {
     const double spread = spreads[index_of(input)];
     if (!is_there || spread < kSmall || share_of(input, shares) > 1 - kSmall) return;

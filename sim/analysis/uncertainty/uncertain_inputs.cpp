@@ -1,4 +1,4 @@
-// The table of inputs, and what a calibration of the cluster knows of them.
+// The table of uncertain inputs, and the limits that a calibration of the cluster sets to them.
 #include "sim/analysis/uncertainty/uncertain_inputs.hpp"
 
 #include <algorithm>
@@ -7,8 +7,8 @@ namespace foretrain {
 
 namespace {
 
-/// Assumed: a network's kernels against those of the benchmarks; a whole training's against one of the same
-/// cluster; host calls.
+/// Assumed spreads after a calibration: a network's kernels against those of the benchmarks, a whole training
+/// against one of the same cluster, and host calls.
 constexpr double kMeasuredKernels = 0.15, kMeasuredTraining = 0.1, kMeasuredHost = 0.15;
 
 }  // namespace
@@ -30,6 +30,8 @@ const std::array<UncertainInput, kUncertainCount>& uncertain_inputs() {
   return kInputs;
 }
 
+/// The units are fixed by convention; the fitted terms of spreads.inc refer to them, so a change needs a new
+/// fit.
 const Spreads& unit_moves() {
   static const Spreads kMoves = [] {
     Spreads moves{};
@@ -59,6 +61,8 @@ std::string_view describe(Narrowing measurement) {
   return "the first minutes of one job: start-up, a validation, a checkpoint (run.startup, run.every)";
 }
 
+/// Links are narrowed by collectives of the very same job only; benchmarks of both products and convolutions
+/// narrow kernels.
 Spreads with_calibration(Spreads spreads, const Calibration& calibration, int gpus, int nodes) {
   const auto narrow = [&](Uncertain which, double known) {
     spreads[index_of(which)] = std::min(spreads[index_of(which)], known);

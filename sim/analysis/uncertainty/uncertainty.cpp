@@ -1,11 +1,10 @@
-// Latin hypercube sampling: each input takes every one of `count` equally likely values once, in an order of
-// its own.
+// Draws of the uncertain inputs by Latin hypercube sampling: each input takes every one of `count` equally
+// likely values once, in an order of its own.
 //
-// An interval is built in two stages. First the response: by how much the logarithm of the step changes when
-// one input alone moves to its 5 % or 95 % quantile. Derivatives come from the critical path and cost
-// nothing; inputs that are hidden behind something longer are simulated once more. Then the draws: a thousand
-// samples of all inputs, combined along the responses. The same draws are used for every number of GPUs, so
-// that a comparison of two of them is not blurred by independent noise.
+// The reach of a step says how wide its interval is, and the response says which inputs make it so. A draw
+// combines the inputs' normal values with the response as weights into one normal value, and the reach on its
+// side turns that into a factor on the step. All numbers of GPUs use the same draws, so that independent
+// noise does not blur a comparison of two of them.
 #include "sim/analysis/uncertainty/uncertainty.hpp"
 
 #include <algorithm>
@@ -19,7 +18,7 @@ namespace foretrain {
 
 namespace {
 
-/// 0 .. count - 1 in an order that depends on seed and stream (Fisher and Yates).
+/// Returns 0 .. count - 1 in an order that depends on seed and stream (Fisher and Yates).
 std::vector<int> shuffled(int count, const CounterRandom& random, std::uint64_t stream) {
   std::vector<int> order(static_cast<std::size_t>(count));
   std::iota(order.begin(), order.end(), 0);
@@ -30,10 +29,10 @@ std::vector<int> shuffled(int count, const CounterRandom& random, std::uint64_t 
   return order;
 }
 
-/// Of the random generator, beyond those of the inputs.
+/// Streams of the random generator, beyond those of the inputs.
 constexpr std::uint64_t kStrategyStreams = 100, kRunStreams = 1000;
 
-/// Moves the values about.
+/// Returns a quantile, interpolated between two values; reorders `values`. Linear in their number.
 double quantile(std::vector<double>& values, double p) {
   const double at = p * static_cast<double>(values.size() - 1);
   const auto below = values.begin() + static_cast<std::ptrdiff_t>(at);
@@ -61,6 +60,7 @@ double Draws::of_strategy(std::size_t place, int draw) const {
   return CounterRandom(seed_).normal(kStrategyStreams + place, static_cast<std::uint64_t>(draw));
 }
 
+/// The weights are normalized, so the combined value is standard normal whatever the number of inputs.
 std::vector<double> step_factors(const StepResponse& response, const Draws& draws, int gpus) {
   std::array<double, kUncertainCount> weights{};
   double norm = 0;
@@ -77,6 +77,7 @@ std::vector<double> step_factors(const StepResponse& response, const Draws& draw
     for (const UncertainInput& input : uncertain_inputs()) {
       const double weight = weights[index_of(input.which)] / norm;
       if (weight == 0) continue;
+      // Noise between runs is drawn for each number of GPUs by itself.
       z += weight * (input.which == Uncertain::run_to_run ? draws.of_run(gpus, draw)
                                                           : draws.normal(input.which, draw));
     }

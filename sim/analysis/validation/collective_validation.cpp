@@ -1,4 +1,5 @@
-// Rows of one job (cluster, GPUs, nodes, settings) share a communicator, whatever their series and operation.
+// Rows of one job (cluster, GPUs, nodes, settings) share a communicator, whatever their series and operation,
+// because building one is the expensive part.
 #include "sim/analysis/validation/collective_validation.hpp"
 
 #include <algorithm>
@@ -21,13 +22,14 @@ namespace {
 
 using CollectiveRows = std::vector<const CollectiveMeasurement*>;
 
+/// Returns the settings as "key=value".
 std::vector<std::string> texts_of(const Settings& settings) {
   std::vector<std::string> texts;
   for (const auto& [key, value] : settings) texts.push_back(key + "=" + value);
   return texts;
 }
 
-/// In the order of their first rows.
+/// Returns the rows by job, in the order of their first rows.
 std::vector<CollectiveRows> group_by_job(const std::vector<CollectiveMeasurement>& measurements) {
   std::map<std::tuple<std::string, int, int, Settings>, std::size_t> index;
   std::vector<CollectiveRows> groups;
@@ -39,14 +41,14 @@ std::vector<CollectiveRows> group_by_job(const std::vector<CollectiveMeasurement
   return groups;
 }
 
-/// In one line, for the list of rows that were skipped.
+/// Returns the first mistake in one line, for the list of skipped rows.
 std::string reason_of(const InputError& error) {
   if (error.diagnostics().empty()) return error.what();
   const Diagnostic& first = error.diagnostics().front();
   return first.hint.empty() ? first.message : fmt::format("{} ({})", first.message, first.hint);
 }
 
-/// Clusters by name and calibration, each read once; what is wrong with one is remembered as well.
+/// Clusters by name and calibration, each read once; the mistake of one that cannot be read is kept as well.
 class Clusters {
  public:
   const ClusterSpec& open(const std::string& name, const std::optional<std::string>& calibration) {
@@ -71,19 +73,21 @@ class Clusters {
   std::map<std::pair<std::string, std::optional<std::string>>, Entry> known_;
 };
 
-/// Requires a name that the reader of measured rows let through.
+/// Returns the operation of a row. Requires a name that the reader of measured rows accepted.
 CollectiveOp op_of(const std::string& name) {
   return *std::ranges::find_if(kCollectiveOps, [&](CollectiveOp op) { return name_of(op) == name; });
 }
 
-/// What NCCL's own tuner expects, in microseconds: a yardstick beside our time. None where it has no
-/// algorithm.
+/// Returns the time that NCCL's own tuner expects, in microseconds, as a baseline for the model's error;
+/// nothing where NCCL has no algorithm.
 std::optional<float> nccl_forecast(const Communicator& communicator, const CollectivePlan& plan) {
   if (communicator.size() < 2 || !plan.algorithm) return std::nullopt;
   return nccl::predicted_us(communicator.job().table, plan.op, plan.size.count, *plan.algorithm,
                             plan.protocol);
 }
 
+/// Scores the rows of all jobs. The constructor checks the settings once, so that a wrong one is thrown and
+/// not counted as a fault of every row.
 class CollectiveValidator {
  public:
   CollectiveValidator(const std::vector<std::string>& settings, const CollectiveTrial& trial)
@@ -91,8 +95,10 @@ class CollectiveValidator {
     read_collective_knobs(settings);
   }
 
+  /// Builds the communicator of a job and scores its rows; a mistake skips all of them.
   void score(const CollectiveRows& rows) {
     try {
+      // Rows of the job agree in all that determines the communicator.
       const CollectiveMeasurement& m = *rows.front();
       std::vector<std::string> settings = texts_of(m.settings);
       settings.insert(settings.end(), settings_.begin(), settings_.end());
@@ -112,6 +118,7 @@ class CollectiveValidator {
     }
   }
 
+  /// Completes the statistics and returns the validation.
   CollectiveValidation result() {
     for (ValidatedCollectiveSeries& series : result_.series) summarize(series);
     std::ranges::stable_sort(result_.series, std::ranges::greater{}, &ValidatedCollectiveSeries::median);
@@ -127,6 +134,7 @@ class CollectiveValidator {
   }
 
  private:
+  /// Computes the share of rows inside their intervals, and the median width.
   void add_coverage() {
     std::vector<double> widths;
     int held = 0;
@@ -140,13 +148,14 @@ class CollectiveValidator {
     result_.width = statistics_of(std::move(widths)).median;
   }
 
+  /// Scores one row.
   void score(const CollectiveMeasurement& row, const Communicator& communicator) {
     if (row.bytes == 0) return result_.skipped.push_back({row.line, "0 bytes: nothing is sent"});
     const CollectivePlan plan = communicator.plan(op_of(row.op), {row.bytes}, false);
     ValidatedCollective p;
     p.bytes = row.bytes;
     p.measured = row.time_us;
-    // nccl-tests runs them one after the other without waiting, and divides.
+    // nccl-tests runs calls one after the other without waiting, and divides by their number.
     p.predicted = to_seconds(plan.back_to_back()) * 1e6;
     p.error = std::abs(p.predicted / p.measured - 1);
     p.kind = evidence_of(communicator, plan), p.line = row.line;
@@ -168,6 +177,7 @@ class CollectiveValidator {
     return result_.series[it->second];
   }
 
+  /// Computes the statistics of one series.
   static void summarize(ValidatedCollectiveSeries& series) {
     std::vector<double> errors, large;
     for (const ValidatedCollective& p : series.points) {

@@ -1,4 +1,4 @@
-// Predicted against measured collective times, scored row by row.
+// Predicted against measured times of collectives, scored row by row.
 #pragma once
 
 #include <cstdint>
@@ -15,32 +15,40 @@
 
 namespace foretrain {
 
-/// From this size on, bandwidth decides more than latency: errors there are also counted alone.
+/// Size from which bandwidth decides more than latency; errors of such messages are also counted by
+/// themselves.
 inline constexpr std::int64_t kLargeMessage = 4 << 20;
 
-/// Times in microseconds.
+/// A measured call with its prediction; times are in microseconds.
 struct ValidatedCollective {
   std::int64_t bytes = 0;
   double measured = 0, predicted = 0;
-  double error = 0;           ///< |predicted / measured - 1|
-  double low = 0, high = 0;   ///< the 90 % interval of the prediction
-  CollectiveEvidence kind{};  ///< what its interval is known by
-  SpreadCase spread_case{};   ///< what its interval is a function of
+  /// |predicted / measured - 1|.
+  double error = 0;
+  /// The 90 % interval of the prediction.
+  double low = 0, high = 0;
+  /// Group of measured rows that the interval comes from.
+  CollectiveEvidence kind{};
+  /// The case that the interval is a function of.
+  SpreadCase spread_case{};
   std::string source{};
-  int line = 0;  ///< of the file
-  /// NCCL's own forecast for what it would run; 0 where it makes none (sends and receives, one rank).
+  /// Line of the file.
+  int line = 0;
+  /// NCCL's own forecast for its choice, in microseconds; 0 where it makes none (sends and receives, one
+  /// rank).
   double nccl_model = 0;
   std::string_view algorithm;
   Protocol protocol = Protocol::simple;
   int channels = 0;
 };
 
-/// One series of measured collectives with the prediction and error of each message size.
+/// A series of measured collectives with the prediction and error of each message size.
 struct ValidatedCollectiveSeries {
   std::string series, cluster, op;
   int gpus = 1, nodes = 1;
   double median = 0, p90 = 0, worst = 0, bias = 0;
-  double large_median = 0;  ///< of sizes from kLargeMessage on; 0 without such
+  /// Median error of sizes from kLargeMessage on; 0 without such sizes.
+  double large_median = 0;
   std::vector<ValidatedCollective> points;
 };
 
@@ -49,24 +57,31 @@ struct CollectiveValidation {
   int rows = 0, scored = 0;
   std::vector<SkippedRow> skipped;
   ErrorStatistics error;
-  ErrorStatistics large;       ///< sizes from kLargeMessage on
-  ErrorStatistics nccl_model;  ///< the rows for which NCCL has a forecast, by that
+  /// Errors of sizes from kLargeMessage on.
+  ErrorStatistics large;
+  /// Errors of NCCL's own forecast, on the rows that have one.
+  ErrorStatistics nccl_model;
   int large_rows = 0, nccl_rows = 0;
-  double coverage = 0;  ///< share of scored rows whose 90 % interval contains what was measured
-  double width = 0;     ///< median of the intervals' widths over what is predicted
-  std::vector<ValidatedCollectiveSeries> series;  ///< largest median first
+  /// Share of scored rows whose 90 % interval contains the measured value.
+  double coverage = 0;
+  /// Median width of the intervals relative to the prediction.
+  double width = 0;
+  /// Series in descending order of the median error.
+  std::vector<ValidatedCollectiveSeries> series;
 };
 
-/// What one of many validations of the same rows has of its own.
+/// The differences of one validation among many of the same rows.
 struct CollectiveTrial {
-  std::function<ClusterSpec(ClusterSpec)> change{};  ///< of every cluster; none: as it is
-  nccl::NodeGraphCache* searched = nullptr;          ///< nodes that earlier ones searched; none: its own
+  /// Change of every cluster; empty for none.
+  std::function<ClusterSpec(ClusterSpec)> change{};
+  /// Node graphs that earlier validations searched; null for a cache of its own.
+  nccl::NodeGraphCache* searched = nullptr;
 };
 
-/// GPUs are spread evenly over the row's nodes; processes as nccl-tests is usually started unless
-/// launch.processes_per_node says otherwise. Rows of a cluster that is not known here, of a job that does not
-/// fit, with settings that are none, or without a byte to send are skipped with the reason. `settings` as for
-/// --set, over every row; throws InputError when one of them is wrong.
+/// Predicts and scores all rows. GPUs are spread evenly over a row's nodes. Processes are started as is usual
+/// for nccl-tests, unless launch.processes_per_node states otherwise. A row is skipped with the reason if its
+/// cluster is unknown, its job does not fit, one of its settings does not exist, or it sends no byte.
+/// `settings` apply to every row, as for --set; throws InputError when one of them is wrong.
 CollectiveValidation validate_collectives(const std::vector<CollectiveMeasurement>& rows,
                                           const std::vector<std::string>& settings,
                                           const Progress& progress = nullptr,

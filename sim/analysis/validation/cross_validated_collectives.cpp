@@ -1,4 +1,5 @@
-// Collectives with clusters, GPUs or publications left out.
+// Cross-validation of collectives. Their constants act through NCCL's choices, which are not linear, so each
+// held-out group is predicted again with its refit.
 #include <cmath>
 #include <map>
 #include <memory>
@@ -14,10 +15,12 @@ namespace foretrain {
 
 namespace {
 
-/// A residual grows with what is predicted: the ends of the interval change places.
+/// Returns the reach of a residual, which grows with the prediction, so the ends of the interval change
+/// places.
 Reach of_residual(const Reach& reach) { return {reach.below, reach.above}; }
 
-/// The rows that can be predicted, and how: every row by its place in the list.
+/// Cross-validates the rows that can be predicted; a row is identified by its index, which takes the place of
+/// its line.
 class CrossValidatedCollectives {
  public:
   CrossValidatedCollectives(std::vector<CollectiveMeasurement> rows, HoldOutUnit by,
@@ -47,7 +50,8 @@ class CrossValidatedCollectives {
  private:
   using Change = std::function<ClusterSpec(ClusterSpec)>;
 
-  /// By row of `rows`; what cannot be predicted has an infinite residual.
+  /// Returns the residuals by index of `rows`; a row that cannot be predicted has an infinite one. Fills the
+  /// cases of intervals, as of a machine without measurements, if `cases` is given.
   std::vector<double> residuals(const std::vector<CollectiveMeasurement>& rows, const Change& change,
                                 std::vector<SpreadCase>* cases = nullptr) {
     std::vector<CollectiveMeasurement> numbered = rows;
@@ -65,6 +69,7 @@ class CrossValidatedCollectives {
     return out;
   }
 
+  /// Keeps the rows that can be predicted, with their residuals, cases and held-out units.
   void keep_predicted(LeaveOneOut& out) {
     std::vector<SpreadCase> cases;
     const std::vector<double> all = residuals(rows_, nullptr, &cases);
@@ -84,6 +89,7 @@ class CrossValidatedCollectives {
     }
   }
 
+  /// Makes the refit over all rows.
   HeldOutFit make_fit() {
     std::vector<HeldOutRow> rows;
     for (std::size_t i = 0; i < rows_.size(); ++i)
@@ -92,11 +98,13 @@ class CrossValidatedCollectives {
             [this](const Change& change) { return residuals(rows_, change); }, progress_};
   }
 
+  /// Predicts rows with the constants moved by `x`.
   std::vector<double> predicted_with(const std::vector<CollectiveMeasurement>& rows, const HeldOutFit& fit,
                                      const std::vector<double>& x) {
     return residuals(rows, [&](ClusterSpec cluster) { return fit.with(std::move(cluster), x); });
   }
 
+  /// Holds out each unit in turn and predicts its rows with the constants of the others.
   void leave_each_out(const HeldOutFit& fit, std::vector<ScoredRow>& scored) {
     const std::set<std::string> keys(keys_.begin(), keys_.end());
     for (const std::string& key : keys) {
@@ -109,7 +117,8 @@ class CrossValidatedCollectives {
     }
   }
 
-  /// Its operation, and whether a board with NVSwitches ran it by itself.
+  /// Returns the further groups of a row: its operation, and whether one board with NVSwitches ran it by
+  /// itself.
   std::vector<std::string> views_of(std::size_t row) const {
     static const std::set<std::string> kRooted{"broadcast", "reduce", "gather", "scatter"};
     const CollectiveMeasurement& m = rows_[row];
@@ -129,7 +138,8 @@ class CrossValidatedCollectives {
   std::map<std::string, ClusterSpec> clusters_;
   std::vector<std::string> keys_;
   std::vector<double> in_use_;
-  std::vector<SpreadCase> cases_;  ///< as of a machine that nobody measured
+  /// Cases of the rows' intervals, as of a machine without measurements.
+  std::vector<SpreadCase> cases_;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Trainings with clusters, GPUs or publications left out: their losses with anchors, their kernels without.
+// Cross-validation of trainings: the losses of many GPUs with anchors, the constants of kernels without.
 #include <cmath>
 #include <map>
 #include <set>
@@ -13,11 +13,13 @@ namespace foretrain {
 
 namespace {
 
+/// A scored row of a validation with its series.
 struct TrainingRow {
   const ValidatedPoint* point;
   std::string series;
 };
 
+/// Returns all scored rows; the pointers are those of the validation.
 std::vector<TrainingRow> rows_of(const Validation& v) {
   std::vector<TrainingRow> out;
   for (const ValidatedSeries& series : v.series)
@@ -25,15 +27,16 @@ std::vector<TrainingRow> rows_of(const Validation& v) {
   return out;
 }
 
-/// -1 where the row has a time, 1 where it has a throughput.
+/// Returns -1 where the row has a time, 1 where it has a throughput.
 double sign_of(const ValidatedPoint& p) {
   using M = Measurement::Metric;
   return p.row.metric == M::step_s || p.row.metric == M::epoch_s ? -1 : 1;
 }
 
-/// log of predicted over measured throughput: positive where the prediction is too fast.
+/// Returns the logarithm of predicted over measured throughput: positive where the prediction is too fast.
 double residual_of(const ValidatedPoint& p) { return sign_of(p) * std::log(p.predicted / p.measured); }
 
+/// Cross-validates the rows of one file.
 class CrossValidatedTrainings {
  public:
   CrossValidatedTrainings(const MeasurementFile& file, HoldOutUnit by, const ValidationOptions& options,
@@ -64,11 +67,13 @@ class CrossValidatedTrainings {
     return known->second;
   }
 
+  /// Returns the unit that a row is held out with.
   std::string key_of(const TrainingRow& row) const {
     if (by_ == HoldOutUnit::cluster) return machine_of(clusters_.at(row.point->row.cluster));
     return by_ == HoldOutUnit::gpu ? row.point->row.gpu : sources_.at(row.point->evidence.line);
   }
 
+  /// Makes the refit. A trial of a constant validates all rows again; they come in the same order.
   HeldOutFit make_fit(const std::vector<TrainingRow>& rows) {
     std::vector<HeldOutRow> seen;
     for (const TrainingRow& row : rows) {
@@ -81,12 +86,14 @@ class CrossValidatedTrainings {
       const Validation v = validate(file_, trial);
       std::vector<double> out;
       for (const TrainingRow& row : rows_of(v)) out.push_back(residual_of(*row.point));
+      // The list is filled up where a trial loses rows.
       out.resize(rows.size(), 0);
       return out;
     };
     return {std::move(seen), options_.anchor ? loss_trials() : kernel_trials(), residuals, progress_};
   }
 
+  /// Returns the three residuals of every row, with its interval and groups.
   std::vector<ScoredRow> scored_rows(const std::vector<TrainingRow>& rows, const HeldOutFit& fit) const {
     const std::vector<double> all = fit.of_all();
     std::map<std::string, std::vector<double>> without;

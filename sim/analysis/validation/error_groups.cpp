@@ -1,4 +1,4 @@
-// Keys are a table of functions from a row to its value.
+// Keys are rows of a table: a name, and a function from a measured row to its value.
 #include "sim/analysis/validation/error_groups.hpp"
 
 #include <algorithm>
@@ -11,12 +11,13 @@ namespace foretrain {
 
 namespace {
 
+/// A key with the function that reads its value.
 struct GroupKeyRow {
   std::string_view name;
   std::string (*value)(const ValidatedRow& row, int gpus);
 };
 
-/// Classes with rows enough to say something.
+/// Returns a class of node counts with enough rows for a statistic.
 std::string nodes_in_words(int nodes) {
   if (nodes <= 2) return std::to_string(nodes);
   return nodes <= 8 ? "3 to 8" : "more than 8";
@@ -33,6 +34,7 @@ constexpr GroupKeyRow kKeys[] = {
     {"nodes", [](const ValidatedRow& row, int) { return nodes_in_words(row.nodes); }},
 };
 
+/// Returns the row's values for these keys.
 std::vector<std::string> values_of(const ValidatedRow& row, int gpus, const GroupKeys& keys) {
   std::vector<std::string> values;
   for (const std::string& key : keys) {
@@ -49,6 +51,7 @@ const std::vector<std::string>& error_group_keys() {
 }
 
 std::vector<ErrorGroup> group_errors(const Validation& validation, const GroupKeys& keys) {
+  // The errors and intervals of one group.
   struct Members {
     std::vector<double> errors, widths;
     int contained = 0, failed = 0;
@@ -62,6 +65,7 @@ std::vector<ErrorGroup> group_errors(const Validation& validation, const GroupKe
       group.contained += point.low <= point.measured && point.measured <= point.high ? 1 : 0;
     }
   }
+  // A group that cannot be predicted at all is a failure of the model, so it is counted.
   for (const UnreachedAnchor& anchor : validation.unreached) {
     for (const UnscoredRow& row : anchor.unscored) ++members[values_of(row.row, row.gpus, keys)].failed;
   }

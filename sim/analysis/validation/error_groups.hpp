@@ -1,4 +1,4 @@
-// Errors of a validation by what the rows share: which model, GPU or precision is predicted how well.
+// Errors of a validation by what rows share, such as model, GPU or precision.
 #pragma once
 
 #include <string>
@@ -8,24 +8,29 @@
 
 namespace foretrain {
 
-/// What rows are grouped by, as in {"gpu", "model"}: names of error_group_keys().
+/// The keys that rows are grouped by, such as {"gpu", "model"}: names of error_group_keys().
 using GroupKeys = std::vector<std::string>;
 
-/// Rows that agree in every key asked for.
+/// The rows that agree in every requested key.
 struct ErrorGroup {
-  std::vector<std::string> values;  ///< one for each key
-  int rows = 0;                     ///< scored
-  int failed = 0;                   ///< not scored, since their anchor cannot be reached
+  /// Values, one for each key.
+  std::vector<std::string> values;
+  /// Scored rows.
+  int rows = 0;
+  /// Rows that are not scored, because the anchor of their group cannot be reached.
+  int failed = 0;
   ErrorStatistics error;
-  double coverage = 0;  ///< as of Validation
-  double width = 0;     ///< median of the intervals' widths over what is predicted
+  /// Share of rows inside their intervals, as in Validation.
+  double coverage = 0;
+  /// Median width of the intervals relative to the prediction.
+  double width = 0;
 };
 
-/// "cluster", "gpu", …
+/// Returns the names of all keys: "cluster", "gpu", …
 const std::vector<std::string>& error_group_keys();
 
-/// Groups of the rows by these keys, worst median first, then by their values; those of which no row is
-/// scored before all.
+/// Groups the rows by these keys, worst median first, then by their values. Groups without a scored row come
+/// before all others. Requires names of error_group_keys().
 std::vector<ErrorGroup> group_errors(const Validation& validation, const GroupKeys& keys);
 
 }  // namespace foretrain

@@ -1,4 +1,4 @@
-// Signed errors in four figures.
+// Four figures of a list of signed errors.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -9,7 +9,7 @@ namespace foretrain {
 
 namespace {
 
-/// The middle one of sorted values, of an even number the mean of the middle two.
+/// Returns the median of sorted values; of an even number the mean of the middle two.
 double median_of(const std::vector<double>& sorted) {
   const std::size_t n = sorted.size();
   return n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
@@ -17,6 +17,8 @@ double median_of(const std::vector<double>& sorted) {
 
 }  // namespace
 
+/// The bias uses signed errors; the other figures use absolute values. The ninth decile is a value of the
+/// list.
 ErrorStatistics statistics_of(std::vector<double> errors) {
   ErrorStatistics s;
   if (errors.empty()) return s;

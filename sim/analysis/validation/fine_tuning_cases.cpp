@@ -1,5 +1,5 @@
-// Words of the sources become keys of a scenario by tables; what no row of them knows is told, and not
-// guessed.
+// Words of the sources become keys of a scenario by tables. A word that no table has is reported as the
+// reason for skipping the row; nothing is guessed.
 #include <algorithm>
 #include <cctype>
 #include <map>
@@ -15,11 +15,13 @@ namespace foretrain {
 
 namespace {
 
+/// A name in the sources, and the catalog's or the scenario's name for it.
 struct NamedAs {
   std::string_view theirs, ours;
 };
 
-/// Networks whose names in the sources do not begin with that of the catalog.
+/// Networks whose names in the sources do not begin with the catalog's name. Names are compared by letters
+/// and digits alone.
 constexpr NamedAs kTuningModels[] = {{"llama31405b", "llama3_405b"},
                                      {"llama3170b", "llama3_70b"},
                                      {"llama318b", "llama3_8b"},
@@ -37,6 +39,7 @@ constexpr NamedAs kTuningModels[] = {{"llama31405b", "llama3_405b"},
                                      {"phi15", "phi_1_5"},
                                      {"phi3mini", "phi3_mini"}};
 
+/// Names of GPUs. A card that a source describes by its memory alone is taken as a usual GPU of that size.
 constexpr NamedAs kTuningGpus[] = {{"A100-80GB", "a100-sxm4-80gb"},
                                    {"A100-SXM4-40GB", "a100-sxm4-40gb"},
                                    {"A100-40GB", "a100-sxm4-40gb"},
@@ -76,6 +79,7 @@ constexpr NamedAs kTuningGpus[] = {{"A100-80GB", "a100-sxm4-80gb"},
                                    {"V100-SXM2-32GB", "v100-sxm2-32gb"},
                                    {"T4", "t4"}};
 
+/// Names of strategies; a question mark in a name is the source's own.
 constexpr NamedAs kTuningStrategies[] = {{"single", "single"},
                                          {"fsdp-full-shard", "fsdp"},
                                          {"fsdp (shard)", "fsdp"},
@@ -89,9 +93,11 @@ constexpr NamedAs kTuningStrategies[] = {{"single", "single"},
                                          {"zero2?", "zero2"},
                                          {"", "single"}};
 
+/// Methods and the kind of adapter that each uses; empty for full fine-tuning.
 constexpr NamedAs kTuningMethods[] = {{"full", ""},       {"lora", "lora"}, {"qlora", "lora"},
                                       {"rslora", "lora"}, {"dora", "dora"}, {"ia3", "ia3"}};
 
+/// Optimizers; "fused" after a name selects the fused form.
 constexpr NamedAs kTuningOptimizers[] = {{"AdamW fused", "adamw fused"},
                                          {"FusedAdam", "adamw fused"},
                                          {"adamw_torch_fused", "adamw fused"},
@@ -115,17 +121,18 @@ constexpr NamedAs kTuningOptimizers[] = {{"AdamW fused", "adamw fused"},
                                          {"DeepSpeedCPUAdam", "adamw"},
                                          {"", "adamw"}};
 
-/// Projections by one letter, as tables of PEFT's and litgpt's have them.
+/// Projections by one letter, as tables of PEFT and litgpt have them.
 constexpr NamedAs kTuningTargets[] = {
     {"q", "q_proj"}, {"k", "k_proj"}, {"v", "v_proj"}, {"o", "o_proj"}, {"qkv", "qkv_proj"}};
 
+/// Returns the row with exactly this name; nullptr if there is none.
 template <std::size_t N>
 const NamedAs* named_row(const NamedAs (&rows)[N], std::string_view name) {
   const auto found = std::ranges::find(rows, name, &NamedAs::theirs);
   return found == std::end(rows) ? nullptr : found;
 }
 
-/// By the table, else by the catalog's own names.
+/// Returns the network by the table, else by the catalog's own names; empty if neither has it.
 std::string tuned_model_of(const std::string& name) {
   for (const NamedAs& row : kTuningModels) {
     if (bare(name).starts_with(row.theirs)) return std::string(row.ours);
@@ -133,9 +140,10 @@ std::string tuned_model_of(const std::string& name) {
   return model_in_catalog(name);
 }
 
-/// "q,v", "q+k+v+o+mlp", "all linear".
+/// Returns the list of adapted projections in TOML from "q,v", "q+k+v+o+mlp" or "all linear"; empty for no
+/// text.
 std::string tuning_targets_of(const std::string& text) {
-  // torchtune's recipes: query, value and output of attention, and the feed-forward part.
+  // torchtune's recipes adapt query, value and output of attention, and the feed-forward part.
   if (text.find("default") != std::string::npos) return tuning_targets_of("q,v,o,mlp");
   if (text.find("all") != std::string::npos) return "\"all-linear\"";
   std::string list, word;
@@ -156,6 +164,7 @@ std::string tuning_targets_of(const std::string& text) {
   return list.empty() ? std::string() : fmt::format("[{}]", list.substr(2));
 }
 
+/// Translates one row. The first reason against it stays; later ones are consequences.
 class TuningCaseMaker {
  public:
   explicit TuningCaseMaker(const FineTuningMeasurement& row) : row_(row) { case_.row = &row; }
@@ -172,9 +181,11 @@ class TuningCaseMaker {
   }
 
  private:
+  /// Records why the row cannot be predicted.
   void refuse(std::string why) {
     if (case_.why_not.empty()) case_.why_not = std::move(why);
   }
+  /// Adds a setting of the scenario.
   void set(std::string_view key, std::string_view value) {
     case_.settings.push_back(fmt::format("{}={}", key, value));
   }
@@ -183,6 +194,7 @@ class TuningCaseMaker {
     case_.model = tuned_model_of(row_.model);
     if (case_.model.empty()) refuse(fmt::format("no network of the catalog is called {}", row_.model));
   }
+  /// Chooses the GPU; a source without one cannot be predicted.
   void name_gpu() {
     if (const NamedAs* row = named_row(kTuningGpus, row_.gpu))
       case_.gpu = row->ours;
@@ -190,6 +202,7 @@ class TuningCaseMaker {
       refuse(row_.gpu.empty() ? "the source names no GPU"
                               : fmt::format("no GPU of the catalog is meant by {}", row_.gpu));
   }
+  /// Chooses the strategy; FSDP without sharding is FSDP with an option.
   void name_strategy() {
     const NamedAs* row = named_row(kTuningStrategies, row_.strategy);
     if (row == nullptr) return refuse(fmt::format("the strategy is not told: {}", row_.strategy));
@@ -197,6 +210,7 @@ class TuningCaseMaker {
     if (row->theirs.find("NO_SHARD") != std::string_view::npos) set("strategy.sharding", "\"no_shard\"");
   }
 
+  /// Sets the adapters. Their own weights are 32 bit only where the source says so.
   void set_method() {
     const NamedAs* row = named_row(kTuningMethods, row_.method);
     if (row == nullptr) return refuse(fmt::format("{} is not modelled", row_.method));
@@ -207,15 +221,18 @@ class TuningCaseMaker {
       set("model.adapters.targets", targets);
     const bool is_wide = row_.optimizer_dtype.find("fp32") != std::string::npos;
     if (!is_wide) set("model.adapters.fp32", "false");
-    if (row_.source == "litgpt") set("model.adapters.dropout", "true");  // its scripts' lora_dropout = 0.05
+    // litgpt's scripts set lora_dropout = 0.05.
+    if (row_.source == "litgpt") set("model.adapters.dropout", "true");
   }
 
-  /// accelerate keeps fp32 shards of what it trains under FSDP (newer versions: its rows in bf16).
+  /// Returns true for full fine-tuning by accelerate under FSDP, which keeps fp32 shards of what it trains.
   bool has_wide_shards() const {
     return row_.method == "full" && case_.strategy == "fsdp" &&
            row_.optimizer.find("HF") != std::string::npos;
   }
 
+  /// Sets the format of the weights. Some sources quantize the quantization constants as well without naming
+  /// it.
   void set_weights() {
     const std::string& w = row_.weights;
     const bool is_nested = w.find("dq") != std::string::npos || row_.source == "fms-acceleration" ||
@@ -236,6 +253,7 @@ class TuningCaseMaker {
                      : fmt::format("weights of {} are not modelled", w));
   }
 
+  /// Sets the optimizer and its form.
   void set_optimizer() {
     const std::size_t in_backward = row_.optimizer.find(" in bwd");
     if (in_backward != std::string::npos) set("model.optimizer_in_backward", "true");
@@ -243,19 +261,19 @@ class TuningCaseMaker {
     if (row == nullptr) return refuse(fmt::format("the optimizer {} is not modelled", row_.optimizer));
     const std::string name(row->ours.substr(0, row->ours.find(' ')));
     set("model.optimizer", fmt::format("\"{}\"", name));
-    // torchtune's recipes ask for the fused form (recipes/configs, `optimizer.fused: True`).
+    // torchtune's recipes request the fused form (recipes/configs, `optimizer.fused: True`).
     const bool is_recipe = row_.source == "torchtune" && name == "adamw" && in_backward == std::string::npos;
     if (row->ours.ends_with("fused") || is_recipe) set("model.optimizer_form", "\"fused\"");
   }
 
-  /// torchtune copies what autograd keeps on a stream of its own; unsloth, axolotl's words for its form, and
-  /// Answer.AI's save_on_cpu copy on the compute stream.
+  /// Sets how activations are offloaded. torchtune copies what autograd keeps on a stream of its own;
+  /// unsloth, axolotl's option for its form, and Answer.AI's save_on_cpu copy on the compute stream.
   void set_offloaded_activations() {
     set("model.offload_activations", row_.source == "torchtune" ? "\"saved_tensors\"" : "\"checkpoints\"");
   }
 
-  /// "optimizer+params to cpu (fsdp_cpu_offload, fused AdamW)": what stands before the brackets, and where
-  /// to.
+  /// Sets the offload from texts such as "optimizer+params to cpu (fsdp_cpu_offload, fused AdamW)": the part
+  /// before the brackets names what is offloaded and where to.
   void set_offload() {
     const std::string what = row_.offload.substr(0, row_.offload.find(" ("));
     if (what.empty() || what == "none") return;
@@ -268,7 +286,7 @@ class TuningCaseMaker {
     if (row_.optimizer.starts_with("ao ")) return refuse("torchao's offload is not modelled");
     if (case_.strategy.starts_with("fsdp")) {
       set("strategy.offload_params", "true");
-      // With fsdp_cpu_offload torchtune's recipes give each rank its share of the cores
+      // torchtune's recipes give each rank its share of the cores with fsdp_cpu_offload
       // (set_torch_num_threads).
       if (row_.source == "torchtune") set("strategy.bind_cores_to_rank", "true");
       return;
@@ -280,6 +298,8 @@ class TuningCaseMaker {
     if (params) set("strategy.offload_param", "\"cpu\"");
   }
 
+  /// Sets recomputation, lengths, batches and fused kernels, and refuses rows that lack a fact which decides
+  /// their value.
   void set_rest() {
     set_offload();
     if (row_.recompute.starts_with("full") || row_.recompute.starts_with("unsloth"))
@@ -298,6 +318,7 @@ class TuningCaseMaker {
       set("strategy.accumulation", std::to_string(*row_.accumulation));
     name_fused_kernels();
     if (row_.notes_say("compile") || adds_to_compiled()) set("framework.execution", "\"compiled\"");
+    // A time depends on the mean length of samples, which these rows do not state.
     const bool is_time = row_.metric != FineTuningMeasurement::Metric::memory_gb &&
                          row_.metric != FineTuningMeasurement::Metric::fits;
     if (is_time && (row_.notes_say("LONGEST") || row_.notes_say("shorter") || row_.notes_say("unpadded") ||
@@ -307,8 +328,9 @@ class TuningCaseMaker {
       refuse("the row is not about a training step");
   }
 
-  /// torchtune's table of flags (README, table 2, first in PR 2003) keeps each flag for the rows below it:
-  /// compilation stands above the loss in parts, and that above recomputation.
+  /// Returns true for rows of torchtune's table of flags (README, table 2, first in PR 2003), which keeps
+  /// each flag for the rows below it: compilation comes before the loss in parts, and that before
+  /// recomputation.
   bool adds_to_compiled() const {
     const bool is_in_table =
         row_.page.find("table 2") != std::string::npos || row_.page.find("PR #2003") != std::string::npos;
@@ -316,15 +338,17 @@ class TuningCaseMaker {
            (row_.notes_say("hunked") || row_.recompute.starts_with("full"));
   }
 
-  /// torchtune's table adds flags one by one, the loss in parts before recomputation, and its recipes have
-  /// both. foak: the kernels of fms-acceleration's plugin of that name, which are unsloth's.
+  /// Sets fused kernels. torchtune's table adds flags one by one, the loss in parts before recomputation, and
+  /// its recipes have both. "foak" are the kernels of fms-acceleration's plugin of that name, which are
+  /// unsloth's.
   void name_fused_kernels() {
     constexpr NamedAs kWords[] = {{"(foak)", "\"rms_norm\", \"rope\", \"cross_entropy\""},
                                   {"Liger", "\"linear_cross_entropy\""},
                                   {"cut cross entropy", "\"linear_cross_entropy\""},
                                   {"FA2", "\"flash_attention\""},
                                   {"hunked", "\"linear_cross_entropy\""}};
-    std::string list = row_.source == "litgpt" ? ", \"gelu\"" : "";  // torch's own GELU, in one kernel
+    // litgpt uses torch's own GELU, which is one kernel.
+    std::string list = row_.source == "litgpt" ? ", \"gelu\"" : "";
     if (row_.recompute.starts_with("unsloth")) list += ", \"unsloth\"";
     for (const NamedAs& word : kWords) {
       if (row_.notes_say(word.theirs)) list += fmt::format(", {}", word.ours);

@@ -1,4 +1,4 @@
-// Each distinct job is predicted once; its rows read memory or time from it.
+// A distinct job is predicted once; its rows read memory or time from that prediction.
 #include "sim/analysis/validation/fine_tuning_validation.hpp"
 
 #include <algorithm>
@@ -22,6 +22,8 @@ namespace {
 
 using TuningMetric = FineTuningMeasurement::Metric;
 
+/// Returns the scenario of a row on a server with only that kind of GPU. FSDP on one GPU shards nothing, so
+/// it runs as a single process.
 ScenarioOverrides tuning_overrides(const FineTuningCase& job) {
   ScenarioOverrides overrides;
   overrides.model = job.model, overrides.cluster = std::string(kGpuServer) + job.gpu;
@@ -32,13 +34,14 @@ ScenarioOverrides tuning_overrides(const FineTuningCase& job) {
   return overrides;
 }
 
-/// One job's point; the reason where it cannot be predicted.
+/// The point of one job, or the reason why it cannot be predicted.
 struct PredictedTuning {
   PredictionPoint point;
   std::string why_not;
   SpreadCase spread_case{};
 };
 
+/// Predictions by job; rows of one job share them.
 class TunedJobs {
  public:
   const PredictedTuning& of(const FineTuningCase& job) {
@@ -56,6 +59,7 @@ class TunedJobs {
     try {
       const Scenario scenario = make_scenario(overrides);
       const int gpus = scenario.gpus.front();
+      // The whole prediction is needed, because its point has memory and intervals.
       const Prediction prediction = predict(scenario);
       PointPredictor points(scenario, gpus);
       points.set_device(default_device_model(scenario));
@@ -68,12 +72,13 @@ class TunedJobs {
   std::map<std::string, PredictedTuning> known_;
 };
 
+/// Returns the tokens of an optimizer step.
 double tuning_tokens(const FineTuningMeasurement& row, const PredictionPoint& point) {
   return static_cast<double>(point.global_batch) * static_cast<double>(row.sequence.value_or(0));
 }
 
-/// What a source calls memory: tensors ("allocated", "active"), what the allocator holds ("reserved"), or all
-/// that nvidia-smi shows.
+/// Returns the memory in GB as the source counts it: tensors ("allocated", "active"), what the allocator
+/// holds ("reserved"), or everything that nvidia-smi shows. Words of the notes decide.
 double memory_as_read(const FineTuningMeasurement& row, const MemoryUse& memory) {
   constexpr double kGb = 1e9;
   const double allocated = static_cast<double>((memory.total() - memory.framework).count) / kGb;
@@ -85,7 +90,7 @@ double memory_as_read(const FineTuningMeasurement& row, const MemoryUse& memory)
   return is_tensors ? allocated : all;
 }
 
-/// The step in the row's unit. litgpt's "iteration" is a micro-step.
+/// Returns the step in the row's unit. litgpt's "iteration" is a micro-step.
 double time_as_read(const FineTuningMeasurement& row, const PredictionPoint& point, double step_s) {
   switch (row.metric) {
     case TuningMetric::step_s:
@@ -98,6 +103,8 @@ double time_as_read(const FineTuningMeasurement& row, const PredictionPoint& poi
   }
 }
 
+/// Combines a row with its prediction. The ends of a rate's interval change places, because a longer step
+/// means a lower rate.
 ValidatedFineTuning validated_tuning(const FineTuningCase& job, const PredictedTuning& predicted) {
   const PredictionPoint& point = predicted.point;
   constexpr double kGb = 1e9;
@@ -122,6 +129,7 @@ ValidatedFineTuning validated_tuning(const FineTuningCase& job, const PredictedT
   return out;
 }
 
+/// A key with the function that reads its value.
 struct TuningKeyRow {
   std::string_view name;
   std::string (*value)(const ValidatedFineTuning& point);
@@ -168,16 +176,17 @@ const std::vector<std::string>& fine_tuning_keys() {
 
 namespace {
 
-/// Jobs of one network by one method on one kind of GPU, as one source has them.
+/// Returns the identity of rows that a common calibration applies to: one source, network, method, kind of
+/// GPU and metric.
 std::string tuning_series(const ValidatedFineTuning& p) {
   return fmt::format("{} {} {} {} {}", p.row->source, p.model, p.row->method, p.gpu,
                      static_cast<int>(p.row->metric));
 }
 
-/// What a measurement of the first time of a series multiplies the predictions of the others by.
+/// Calibration of each series by its first row: measured over predicted.
 class TuningCalibration {
  public:
-  /// Nothing for the row that calibrates.
+  /// Returns the calibrated relative error; nothing for the row that calibrates.
   std::optional<double> error_of(const ValidatedFineTuning& p) {
     const auto [first, is_new] = ratio_.try_emplace(tuning_series(p), p.row->value / p.predicted);
     if (is_new) return std::nullopt;
@@ -199,11 +208,13 @@ std::vector<ErrorGroup> group_fine_tunings(const FineTuningValidation& validatio
   std::map<std::vector<std::string>, Rows> found;
   TuningCalibration calibration;
   for (const ValidatedFineTuning& p : validation.points) {
+    // Verdicts have no relative error; fits_score() counts them.
     if (p.row->metric == TuningMetric::fits || !is_wanted(p)) continue;
     std::vector<std::string> values{p.row->metric == TuningMetric::memory_gb ? "memory" : "time"};
     for (const std::string& key : keys) values.push_back(find_row(kTuningKeyRows, key)->value(p));
     Rows& rows = found[values];
     rows.errors.push_back(p.error());
+    // Times are counted twice: as predicted, and calibrated by the first row of its series.
     if (values.front() == "time") {
       const std::optional<double> calibrated = calibration.error_of(p);
       values.front() = "time, calibrated by a row";

@@ -1,4 +1,5 @@
-// The anchor's row is the first; it scales the compute model, and no point is made of it.
+// The first row of a group is its anchor. It calibrates the compute model and is not scored, so the errors
+// are those of scaling.
 #include "sim/analysis/validation/group_validator.hpp"
 
 #include <algorithm>
@@ -14,6 +15,7 @@ namespace {
 
 using Metric = Measurement::Metric;
 
+/// Returns the measured step in seconds. Requires a metric with a known unit.
 double step_of(const StepSimulator& simulator, const Measurement& m) {
   if (m.metric == Metric::step_s) return m.value;
   if (m.metric == Metric::samples_per_s) return static_cast<double>(simulator.global_batch(m.gpus)) / m.value;
@@ -21,7 +23,7 @@ double step_of(const StepSimulator& simulator, const Measurement& m) {
   return m.value / static_cast<double>(std::max<std::int64_t>(1, shape.steps));
 }
 
-/// A step time in the row's own metric; a rate as samples per second.
+/// Returns a step time in the row's own metric; a rate as samples per second.
 double in_metric(const StepSimulator& simulator, const Measurement& m, double step_s) {
   const double samples_per_s = static_cast<double>(simulator.global_batch(m.gpus)) / step_s;
   switch (m.metric) {
@@ -39,19 +41,20 @@ double in_metric(const StepSimulator& simulator, const Measurement& m, double st
 
 bool more_is_better(Metric metric) { return metric == Metric::samples_per_s || metric == Metric::rate; }
 
-/// What the anchor's throughput promises N GPUs.
+/// Returns the value that perfect scaling from the anchor would have.
 double linear_scaling(const Measurement& anchor, const Measurement& m) {
   const double ratio = static_cast<double>(m.gpus) / anchor.gpus;
   if (more_is_better(m.metric)) return anchor.value * ratio;
   return m.metric == Metric::step_s ? anchor.value : anchor.value / ratio;
 }
 
-/// Whether the nodes a row names can hold its GPUs; otherwise it runs where the scenario's layout puts it.
+/// Returns true if the nodes that a row names can hold its GPUs; otherwise the scenario's layout places it.
 bool fits(const Measurement& m, const ClusterSpec& cluster) {
   return m.nodes >= 1 && m.nodes <= std::min(m.gpus, nodes_of_kind(cluster, 0)) &&
          m.gpus <= m.nodes * cluster.node.gpus;
 }
 
+/// Returns the most nodes that any row is spread over.
 int most_nodes(const TrainingRows& rows, const ClusterSpec& cluster) {
   int most = 1;
   for (const Measurement* m : rows) most = std::max(most, fits(*m, cluster) ? m->nodes : 1);
@@ -67,6 +70,7 @@ GroupValidator::GroupValidator(const TrainingRows& rows, const Scenario& scenari
       device_(default_device_model(scenario)),
       reference_gpus_(options.anchor ? rows.front()->gpus : 1) {
   for (const Measurement* m : rows) {
+    // Rows state their nodes, which may differ from the densest placement.
     if (fits(*m, scenario.cluster)) simulator_.spread(m->gpus, m->nodes);
   }
   if (options.anchor) use_anchor(*rows.front());
@@ -88,6 +92,7 @@ UnreachedAnchor GroupValidator::unreached(const TrainingRows& rows) const {
   return out;
 }
 
+/// A rate in unknown units can only fix the unit, so such a group is scored on scaling alone.
 void GroupValidator::use_anchor(const Measurement& anchor) {
   if (anchor.metric == Metric::rate) {
     unit_ = anchor.value / in_metric(simulator_, anchor, step(anchor.gpus).step_s);
@@ -96,6 +101,7 @@ void GroupValidator::use_anchor(const Measurement& anchor) {
   try {
     Anchored anchored = fit_anchor(simulator_, device_, {anchor.gpus, step_of(simulator_, anchor)});
     device_ = anchored.device;
+    // The calibrated step was simulated during the search, so it is not simulated again.
     if (anchored.step) steps_.emplace(anchor.gpus, *std::move(anchored.step));
   } catch (const InputError& error) {
     why_unreached_ = error.first_message();
@@ -119,6 +125,7 @@ const StepResponse& GroupValidator::moves(int gpus) {
       .first->second;
 }
 
+/// The anchor's job is the reference, or one GPU without an anchor.
 Reference GroupValidator::reference() {
   return reference_at(simulator_, reference_gpus_, step(reference_gpus_).step_s);
 }
@@ -129,11 +136,13 @@ SpreadCase GroupValidator::ratio(int gpus) {
                     predicted_loss(simulator_, gpus, step(gpus).step_s, reference()));
 }
 
+/// An anchored prediction is a ratio to a known step; without an anchor the step itself is uncertain.
 SpreadCase GroupValidator::spread_case(int gpus) {
   if (options_.anchor) return ratio(gpus);
   return step_case(simulator_.scenario(), simulator_.placement(gpus), moves(gpus));
 }
 
+/// A step on several GPUs joins the reach of the step and of its ratio to one GPU if there is no anchor.
 Interval GroupValidator::interval(int gpus) {
   Reach reach = reach_of(spread_case(gpus));
   if (!options_.anchor && gpus > 1) reach = joined(reach, reach_of(ratio(gpus)));
@@ -150,6 +159,7 @@ ValidatedPoint GroupValidator::point(const Measurement& m) {
     const Interval interval = this->interval(m.gpus);
     p.low = unit_ * in_metric(simulator_, m, interval.low_s);
     p.high = unit_ * in_metric(simulator_, m, interval.high_s);
+    // The ends change places for metrics in which more is better.
     if (p.low > p.high) std::swap(p.low, p.high);
   }
   if (options_.evidence) p.evidence = evidence(m);

@@ -1,4 +1,6 @@
-// Rows whose clusters have a constant of one name and one value share it: so does the program's table.
+// Rows whose clusters have a constant of one name with one value share it, as the program's own tables do. A
+// held-out unit must not determine its own constants, so each constant is expected near the values that other
+// machines have.
 #include "sim/analysis/validation/held_out_fit.hpp"
 
 #include <algorithm>
@@ -8,12 +10,14 @@ namespace foretrain {
 
 namespace {
 
-/// Far enough that picoseconds do not count, near enough for a straight line.
+/// Move of a constant for its slope: far enough that rounding to picoseconds does not count, near enough for
+/// a straight line.
 constexpr double kTrial = 0.05;
-/// A constant that one value serves has no neighbours to expect it from: three times its spread among
-/// machines, so that rows decide.
+/// Factor on the spread of a constant without neighbours: rows decide it, because no other value indicates
+/// it.
 constexpr double kLonely = 3;
 
+/// Returns the distance of two values in the constant's own scale: logarithm, or steps.
 double distance(const TrialConstant& trial, double from, double to) {
   return trial.step > 0 ? (to - from) / trial.step : std::log(to / from);
 }
@@ -35,6 +39,7 @@ HeldOutFit::HeldOutFit(std::vector<HeldOutRow> rows, std::vector<TrialConstant> 
 std::size_t HeldOutFit::shared_of(std::size_t trial, const ClusterSpec& cluster) {
   const TrialConstant& constant = trials_[trial];
   const std::string name = constant.name(cluster, constant.family);
+  // An index past the end stands for no constant.
   if (name.empty()) return shared_.size();
   const double value = constant.value(cluster, constant.family);
   if (constant.step == 0 && !(value > 0)) return shared_.size();
@@ -51,13 +56,14 @@ std::size_t HeldOutFit::shared_of(std::size_t trial, const ClusterSpec& cluster)
 void HeldOutFit::add_slopes(std::size_t trial, const std::vector<double>& up) {
   for (std::size_t row = 0; row < rows_.size(); ++row) {
     const double slope = (up[row] - rows_[row].residual) / kTrial;
+    // Rows that do not follow the constant create no shared value.
     if (slope == 0) continue;
     const std::size_t before = shared_.size(), i = shared_of(trial, *rows_[row].cluster);
     if (i < before || i < shared_.size()) problem_.constants[i].slope[row] = slope;
   }
 }
 
-/// Distances to the other values of the same family: those of its own group where there are some.
+/// Values of the constant's own group, such as a technology of links, are preferred where there are some.
 std::vector<double> HeldOutFit::neighbours_of(std::size_t i) const {
   const TrialConstant& trial = trials_[shared_[i].trial];
   std::vector<double> all, own;
@@ -69,7 +75,7 @@ std::vector<double> HeldOutFit::neighbours_of(std::size_t i) const {
   return own.empty() ? all : own;
 }
 
-/// Around the mean of its neighbours, which the rows left out have no say in.
+/// Expects each constant at the mean of its neighbours, on which the held-out rows have no influence.
 void HeldOutFit::add_priors() {
   for (std::size_t i = 0; i < shared_.size(); ++i) {
     const TrialConstant& trial = trials_[shared_[i].trial];
@@ -80,8 +86,10 @@ void HeldOutFit::add_priors() {
     const double mean = others > 0 ? sum / others : 0;
     const double spread = others > 1 ? std::sqrt(std::max(0.0, squares / others - mean * mean)) : 0;
     constant.centre = mean;
+    // The spread among neighbours may exceed the table's prior; the wider one applies.
     constant.prior = others > 0 ? std::max(own, spread) : kLonely * own;
     if (trial.step > 0) {
+      // A stepped constant must not become negative.
       constant.least = std::max(-5.0, -shared_[i].value / trial.step - 1e-6);
     } else {
       constant.least = std::max(-2.0, std::log(trial.range.least / shared_[i].value));

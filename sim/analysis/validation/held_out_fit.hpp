@@ -1,4 +1,4 @@
-// The refit behind leave_one_out(): which rows share which value of a constant, and what the others say of
+// The refit behind leave_one_out(): which rows share which value of a constant, and what other rows say of
 // it.
 #pragma once
 
@@ -13,40 +13,53 @@ namespace foretrain {
 
 /// A row as the refit sees it.
 struct HeldOutRow {
-  std::string key;  ///< what it is left out with
+  /// The unit that the row is held out with.
+  std::string key;
   const ClusterSpec* cluster = nullptr;
-  double residual = 0;  ///< log(predicted / measured)
+  /// log(predicted / measured).
+  double residual = 0;
 };
 
-/// log(predicted / measured) of every row with every cluster changed.
+/// Returns log(predicted / measured) of every row with every cluster changed by `change`; a call predicts all
+/// rows.
 using ResidualsWith =
     std::function<std::vector<double>(const std::function<ClusterSpec(ClusterSpec)>& change)>;
 
-/// Constants by the value that rows share, with the slopes of all rows.
+/// Constants by the value that rows share, with the slopes of all rows. The constructor predicts all rows
+/// once for each trial constant; later fits use straight lines and need no simulation.
 class HeldOutFit {
  public:
   HeldOutFit(std::vector<HeldOutRow> rows, std::vector<TrialConstant> trials, const ResidualsWith& residuals,
              const Progress& progress);
 
+  /// Returns the number of shared constants.
   int constants() const { return static_cast<int>(problem_.constants.size()); }
+  /// Returns the constants fitted to all rows, as distances from the values in use.
   std::vector<double> of_all() const;
+  /// Returns the constants fitted to the rows of all other keys.
   std::vector<double> without(const std::string& key) const;
+  /// Returns the residual of a row after the constants have moved by `x`.
   double residual(std::size_t row, const std::vector<double>& x) const {
     return residual_at(problem_, row, x);
   }
-  /// The cluster with the constants that it shares moved by `x`.
+  /// Returns the cluster with the constants that it shares moved by `x`.
   ClusterSpec with(ClusterSpec cluster, const std::vector<double>& x) const;
 
  private:
-  /// The constant and the value in use that its rows share.
+  /// A constant and the value in use that its rows share.
   struct Shared {
     std::size_t trial;
     std::string group;
     double value;
   };
+  /// Returns the index of the constant that the cluster shares, a new one if none has its value; the number
+  /// of constants where the cluster has no such constant.
   std::size_t shared_of(std::size_t trial, const ClusterSpec& cluster);
+  /// Adds the slopes of all rows by one trial constant, from residuals with the constant moved up.
   void add_slopes(std::size_t trial, const std::vector<double>& up);
+  /// Returns the distances to the other values of the same family.
   std::vector<double> neighbours_of(std::size_t shared) const;
+  /// Sets expectation, spread and range of every constant.
   void add_priors();
 
   std::vector<HeldOutRow> rows_;

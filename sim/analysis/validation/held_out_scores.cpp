@@ -1,4 +1,5 @@
-// Statistics of groups of rows; intervals are those of machines that nobody measured.
+// Statistics of groups of rows. Intervals are those of machines without measurements, because held-out rows
+// stand for such machines.
 #include "sim/analysis/validation/held_out_scores.hpp"
 
 #include <algorithm>
@@ -11,8 +12,10 @@ namespace {
 
 using Rows = std::vector<const ScoredRow*>;
 
+/// Returns a relative error from a logarithmic one.
 double relative(double log_error) { return std::expm1(log_error); }
 
+/// Returns the statistics of one of the three residuals, over all rows or the large ones.
 ErrorStatistics errors(const Rows& rows, double ScoredRow::*residual, bool only_large) {
   std::vector<double> signed_errors;
   for (const ScoredRow* row : rows)
@@ -20,6 +23,7 @@ ErrorStatistics errors(const Rows& rows, double ScoredRow::*residual, bool only_
   return statistics_of(std::move(signed_errors));
 }
 
+/// Returns all scores of a group.
 HeldOutScores scores_of(const Rows& rows) {
   HeldOutScores s;
   s.rows = static_cast<int>(rows.size());
@@ -42,7 +46,7 @@ HeldOutScores scores_of(const Rows& rows) {
   return s;
 }
 
-/// `names_of_row`: of the groups that a row is in.
+/// Returns the scores by group, worst first; `names_of_row` returns the groups that a row is in.
 template <class Names>
 std::vector<HeldOutGroup> groups_by(const std::vector<ScoredRow>& rows, const Names& names_of_row) {
   std::map<std::string, Rows> groups;

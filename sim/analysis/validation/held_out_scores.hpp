@@ -1,4 +1,5 @@
-// Rows scored three times, summed up by what was left out and by what their messages move over.
+// Scores of rows with three sets of constants, summed up by the held-out units and by what messages move
+// over.
 #pragma once
 
 #include <optional>
@@ -10,15 +11,24 @@
 
 namespace foretrain {
 
-/// What one row came to; residuals are log(predicted / measured), of trainings of their throughput.
+/// The result for one row; residuals are log(predicted / measured), for trainings of their throughput.
 struct ScoredRow {
-  std::string key;                              ///< what it was left out with
-  double in_use = 0, of_all = 0, left_out = 0;  ///< residuals
+  /// The unit that the row was held out with.
+  std::string key;
+  /// Residuals with the constants in use, with those fitted to all rows, and with those fitted without the
+  /// row's unit.
+  double in_use = 0, of_all = 0, left_out = 0;
+  /// True for collectives of at least kLargeMessage.
   bool large = false;
-  Reach reach{};       ///< of the residual, by the interval that a machine has which nobody measured
-  std::string kind{};  ///< what is known about alike: path, or kind of network
-  std::optional<double> linear{};    ///< residual of perfect scaling, where there is an anchor
-  std::vector<std::string> views{};  ///< further groups that it is scored in, whatever was left out
+  /// Reach of the residual by the interval of a machine without measurements.
+  Reach reach{};
+  /// Class of the row: path, or kind of network.
+  std::string kind{};
+  /// Residual of perfect scaling, where there is an anchor.
+  std::optional<double> linear{};
+  /// Further groups that the row is scored in, independent of the held-out unit.
+  std::vector<std::string> views{};
+  /// Returns true if the held-out residual lies within the interval.
   bool is_held() const { return left_out <= reach.above && -left_out <= reach.below; }
 };
 

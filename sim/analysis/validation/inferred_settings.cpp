@@ -1,5 +1,5 @@
-// Rules look for words in the texts of a row, in small letters. One GPU has nobody to talk to, so that there
-// a strategy's name only tells which framework ran.
+// Settings of rows that their texts and numbers imply. Rules search for words in lower case in the texts of a
+// row. On one GPU no messages are sent, so a strategy's name only tells which framework ran.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -17,8 +17,8 @@ namespace {
 
 bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
 
-/// Whether `word` stands in the text by itself or beside digits and signs ("tensorflow2", "_xla_"), and not
-/// right behind a denial.
+/// Returns true if `word` occurs in the text by itself or beside digits and signs ("tensorflow2", "_xla_"),
+/// and not directly after a denial.
 bool mentions(std::string_view text, std::string_view word, const std::vector<std::string>& denials) {
   for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
     const std::string_view before = text.substr(0, at);
@@ -31,7 +31,7 @@ bool mentions(std::string_view text, std::string_view word, const std::vector<st
   return false;
 }
 
-/// Whether settings have the key, or one in the table of that name.
+/// Returns true if settings have the key, or a key in the table of that name.
 bool say(const Settings& settings, std::string_view name) {
   return std::ranges::any_of(settings, [&](const auto& setting) {
     const std::string& key = setting.first;
@@ -45,19 +45,22 @@ std::string_view without_quotes(std::string_view text) {
                                                                        : text;
 }
 
+/// Returns true if the row's settings name this framework.
 bool runs(const Measurement& row, std::string_view framework) {
   return std::ranges::any_of(row.settings, [&](const auto& setting) {
     return setting.first == "framework.name" && without_quotes(setting.second) == framework;
   });
 }
 
-/// A row that rules are held against.
+/// A row that rules are compared with.
 struct RowDescription {
   Measurement& row;
-  Settings own;  ///< before any rule
+  /// The row's own settings, before any rule.
+  Settings own;
   std::string series, source;
 };
 
+/// Returns true if every word of the rule occurs in a text that the rule searches.
 bool has_words(const ProvenanceRule& rule, const RowDescription& told) {
   return std::ranges::all_of(rule.words, [&](const std::string& word) {
     return (rule.in_series && mentions(told.series, word, rule.unless_after)) ||
@@ -65,6 +68,8 @@ bool has_words(const ProvenanceRule& rule, const RowDescription& told) {
   });
 }
 
+/// Returns true if all conditions of the rule hold for the row. Settings of earlier rules count as the row's
+/// for the framework, but not for unless_set.
 bool holds(const ProvenanceRule& rule, const RowDescription& told) {
   const auto is = [](const std::string& wanted, const std::string& found) {
     return wanted.empty() || wanted == found;
@@ -78,7 +83,7 @@ bool holds(const ProvenanceRule& rule, const RowDescription& told) {
          has_words(rule, told);
 }
 
-/// "cluster a for b"; nothing where it stays.
+/// Replaces a column and returns the change, "cluster a for b"; empty if it stays.
 std::string replace(std::string_view what, std::string& present, const std::string& told) {
   if (told.empty() || told == present) return "";
   std::string change = fmt::format("{} {} for {}", what, told, present);
@@ -86,13 +91,14 @@ std::string replace(std::string_view what, std::string& present, const std::stri
   return change;
 }
 
-/// What one rule did, as often as it did it.
+/// Counts the changes of one rule.
 class SettingsOfRule {
  public:
   explicit SettingsOfRule(const ProvenanceRule& rule) : rule_(rule) {
     for (const RuleSetting& setting : rule.settings) rows_[text(setting)] = 0;
   }
 
+  /// Applies the rule to a row. A key that the row or an earlier rule has set stays.
   void apply_to(Measurement& row) {
     for (const RuleSetting& setting : rule_.settings) {
       if (say(row.settings, setting.key)) continue;
@@ -102,11 +108,13 @@ class SettingsOfRule {
     for (const std::string& change : {replace("cluster", row.cluster, rule_.as_cluster),
                                       replace("strategy", row.strategy, rule_.as_strategy)})
       if (!change.empty()) ++rows_[change];
+    // Throughput in another unit than samples becomes a rate, which only an anchor can give a unit.
     if (rule_.counts.empty() || row.metric != Measurement::Metric::samples_per_s) return;
     row.metric = Measurement::Metric::rate;
     ++rows_["throughput in " + rule_.counts + ", not samples"];
   }
 
+  /// Reports the changes; a rule that found no row is reported with zero rows.
   void add_to(std::vector<InferredSetting>& inferred) const {
     if (rows_.empty()) inferred.push_back({unused(), 0, rule_.said_in});
     for (const auto& [what, rows] : rows_) inferred.push_back({what, rows, rule_.said_in});

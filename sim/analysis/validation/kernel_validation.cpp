@@ -1,5 +1,5 @@
-// A row becomes the operator that a network with such a layer would run, on a GPU whose libraries are told
-// not to round to TF32; what the measurement adds to the kernel is added here, and nowhere in a training.
+// A row becomes the operator that a network with such a layer would run, on a GPU whose libraries do not
+// round to TF32. The time that the measurement adds to a kernel is added here and nowhere in a training.
 #include "sim/analysis/validation/kernel_validation.hpp"
 
 #include <algorithm>
@@ -19,14 +19,17 @@ namespace foretrain {
 
 namespace {
 
-/// NeuSight's loop records an event, calls PyTorch, records another, and waits: the GPU idles until the
-/// call's kernel is launched, and no time is shorter than the host takes from event to event. Both are
-/// medians over the smallest kernels of gpus_of_kernel_constants() (docs/models/products.md).
+/// Overhead of NeuSight's loop, which records an event, calls PyTorch, records another and waits. The GPU
+/// idles until the call's kernel is launched, and no time is shorter than the host takes from event to event.
+/// Both values are medians over the smallest kernels of gpus_of_kernel_constants() (docs/models/products.md).
 struct MeasuredCall {
-  double before_us;  ///< from the first event to the kernel's start
-  double least_us;   ///< from event to event
+  /// Time from the first event to the kernel's start.
+  double before_us;
+  /// Time from event to event.
+  double least_us;
 };
 
+/// Returns the overhead by class of kernel; kernels of a graph follow each other without any.
 MeasuredCall call_of(KernelClass cls) {
   switch (cls) {
     case KernelClass::product:
@@ -41,7 +44,7 @@ MeasuredCall call_of(KernelClass cls) {
       return {33, 50};
     case KernelClass::tensor_product:
     case KernelClass::attention:
-      break;  // a graph's kernels follow each other
+      break;
   }
   return {0, 0};
 }
@@ -58,6 +61,7 @@ Operator product_operator(const KernelShape& s) {
   return op.with(p);
 }
 
+/// Returns the operator of a forward convolution; weights are shared by the batch.
 Operator convolution_operator(const KernelShape& s) {
   const double window = number(s.window * s.window), places = number(s.result_side() * s.result_side());
   const double weights = number(s.channels) * number(s.columns) * window;
@@ -72,9 +76,10 @@ Operator convolution_operator(const KernelShape& s) {
   return op.with(p);
 }
 
-/// Layer norm reads a row for its statistics and for its result. PyTorch's softmax of up to 1,024 numbers
-/// keeps a row in registers (aten/src/ATen/native/cuda/PersistentSoftmax.cuh), and reads a longer one for its
-/// maximum, its sum and its result.
+/// Returns how often a kernel passes over its rows. Layer norm reads a row for its statistics and for its
+/// result. PyTorch's softmax of up to 1,024 numbers keeps a row in registers
+/// (aten/src/ATen/native/cuda/PersistentSoftmax.cuh), and reads a longer one for its maximum, its sum and its
+/// result.
 double passes_of(const KernelMeasurement& row, const Gpu& gpu) {
   constexpr std::int64_t kLongestInRegisters = 1024;
   const std::int64_t columns = row.shape.columns;
@@ -84,6 +89,7 @@ double passes_of(const KernelMeasurement& row, const Gpu& gpu) {
   return is_long ? row_passes(gpu, bytes, 2, softmax_threads(columns)) : 1;
 }
 
+/// Returns the operator that the row measured.
 Operator operator_of(const KernelMeasurement& row, const Gpu& gpu) {
   if (row.op->cls == KernelClass::product) return product_operator(row.shape);
   if (row.op->cls == KernelClass::convolution) return convolution_operator(row.shape);
@@ -100,7 +106,7 @@ Precision precision_of(const KernelMeasurement& row) {
   return row.precision == "tf32" ? Precision::tf32 : Precision::fp32;
 }
 
-/// Empty when the GPU has the precision.
+/// Returns the reason why a GPU cannot run the row's precision; empty when it can.
 std::string why_not_on(const Gpu& gpu, const KernelMeasurement& row) {
   const bool has = row.precision == "fp32" || (row.precision == "tf32" && gpu.tf32.per_second > 0) ||
                    (row.precision == "fp16" && gpu.fp16.per_second > 0) ||
@@ -109,7 +115,7 @@ std::string why_not_on(const Gpu& gpu, const KernelMeasurement& row) {
   return has ? "" : gpu.name + " has no " + row.precision;
 }
 
-/// Each read once.
+/// GPUs of the catalog, each read once.
 class Gpus {
  public:
   const Gpu& open(const std::string& name) {
@@ -131,7 +137,8 @@ KernelPrecision tensor_precision_of(const KernelMeasurement& row) {
   return row.precision == "fp16" ? KernelPrecision::fp16 : KernelPrecision::bf16;
 }
 
-/// TensorRT-LLM's linear layer: in fp8 the input is in 16 bit, and is scaled and converted first.
+/// Returns the seconds of TensorRT-LLM's linear layer. In fp8 the input is in 16 bit, so it is scaled and
+/// converted first.
 double linear_seconds(const KernelMeasurement& row, const Gpu& gpu, const KernelCalibration& calibration) {
   const KernelShape& s = row.shape;
   const KernelPrecision precision = tensor_precision_of(row);
@@ -140,8 +147,9 @@ double linear_seconds(const KernelMeasurement& row, const Gpu& gpu, const Kernel
   return scaling + gemm_seconds(s.rows, s.columns, s.depth, 1, precision, gpu, calibration);
 }
 
-/// TensorRT-LLM's attention: three small kernels build the lengths, one turns queries and keys by their
-/// places and writes keys and values to the cache, in pages; then the fused one.
+/// Returns the seconds of TensorRT-LLM's attention. Three small kernels build the lengths; one rotates
+/// queries and keys by their positions and writes keys and values to the paged cache; then the fused kernel
+/// runs.
 double cached_attention_seconds(const KernelMeasurement& row, const Gpu& gpu,
                                 const KernelCalibration& calibration) {
   constexpr int kKernelsBefore = 4;
@@ -155,24 +163,28 @@ double cached_attention_seconds(const KernelMeasurement& row, const Gpu& gpu,
          flash_attention_seconds(attention, tensor_precision_of(row), gpu, calibration);
 }
 
+/// Returns the predicted time as the measurement would show it.
 double predicted_us(const KernelMeasurement& row, Gpu gpu) {
   if (row.precision == "fp32") gpu.tf32 = {};
   const KernelCalibration calibration = default_kernel_calibration(gpu);
   if (row.op->cls == KernelClass::tensor_product) return linear_seconds(row, gpu, calibration) * 1e6;
   if (row.op->cls == KernelClass::attention) return cached_attention_seconds(row, gpu, calibration) * 1e6;
   KernelContext context{gpu, calibration, precision_of(row)};
-  context.half_weights = true;  // operands lie there in that precision: nothing is cast
+  // The operands are stored in that precision already, so nothing is cast.
+  context.half_weights = true;
   const std::int64_t batch = row.op->cls == KernelClass::convolution ? row.shape.batch : 1;
   const double kernel = kernel_seconds(operator_of(row, gpu), context, batch) * 1e6;
   const MeasuredCall call = call_of(row.op->cls);
   return std::max(call.least_us, call.before_us + kernel);
 }
 
+/// A key with the function that reads its value.
 struct KernelKeyRow {
   std::string_view name;
   std::string (*value)(const ValidatedKernel& kernel);
 };
 
+/// Returns the class of a measured time; the number in front gives the order.
 std::string size_of(const ValidatedKernel& kernel) {
   constexpr std::pair<double, std::string_view> kSizes[] = {{30, "1: below 30 us"},
                                                             {50, "2: 30 to 50 us"},
@@ -192,6 +204,7 @@ constexpr KernelKeyRow kKernelKeys[] = {
     {"size", size_of},
 };
 
+/// Computes the statistics of both halves.
 void summarize(KernelValidation& validation) {
   std::vector<double> unseen, seen;
   for (const ValidatedKernel& kernel : validation.kernels)

@@ -1,4 +1,5 @@
-// A row's texts as a job: what its columns call GPU, framework, sharding and precision.
+// Translates the texts of a row into a job: the names of its columns for GPU, framework, sharding and
+// precision.
 #include <algorithm>
 #include <cctype>
 
@@ -16,7 +17,8 @@ namespace foretrain {
 
 namespace {
 
-/// A word of a column, and what it stands for; the first that is found counts.
+/// A word of a column and its meaning; the first word of a table that is found counts, so longer words come
+/// first.
 template <typename T>
 struct Word {
   std::string_view word;
@@ -54,6 +56,7 @@ constexpr Word<ModelSharding> kRowShardings[] = {{"shard_grad_op", ModelSharding
                                                  {"distributed-optimizer", ModelSharding::optimizer},
                                                  {"zero0", ModelSharding::none}};
 
+/// Returns the meaning of the first word that the text contains, in lower case; nothing if there is none.
 template <typename T, std::size_t n>
 std::optional<T> find_word(const Word<T> (&words)[n], const std::string& text) {
   const std::string small = lower_case(text);
@@ -81,10 +84,13 @@ std::string model_in_catalog(const std::string& name) {
 
 namespace {
 
-/// By the columns. Whether the feed-forward part is gated and the head tied follows from the parameters.
+/// Returns the shape from the columns; nothing if one of the required sizes is missing. The feed-forward part
+/// may be gated and the head tied; the combination whose parameters are nearest to the stated number is
+/// taken.
 std::optional<TransformerShape> shape_by_columns(const LargeModelMeasurement& row) {
   if (!row.layers || !row.hidden || !row.heads || !row.vocab) return std::nullopt;
-  constexpr std::int64_t kUsualFeed = 4;  // of a source that does not tell the inner width
+  // Inner width over hidden width, where a source does not state it.
+  constexpr std::int64_t kUsualFeed = 4;
   TransformerShape shape;
   shape.layers = static_cast<int>(*row.layers), shape.hidden = *row.hidden;
   shape.heads = static_cast<int>(*row.heads);
@@ -98,6 +104,7 @@ std::optional<TransformerShape> shape_by_columns(const LargeModelMeasurement& ro
     for (const bool tied : {false, true}) {
       TransformerShape other = shape;
       other.gated = gated, other.tied = tied;
+      // The first of equally near combinations is kept: gated and not tied.
       const double off = std::abs(static_cast<double>(parameters_of(other).total - *row.params));
       if (least >= 0 && off >= least) continue;
       least = off, shape.gated = gated, shape.tied = tied;
@@ -106,6 +113,8 @@ std::optional<TransformerShape> shape_by_columns(const LargeModelMeasurement& ro
   return shape;
 }
 
+/// Shapes of rows. Mixtures of experts come from the catalog, because the columns do not describe their
+/// experts.
 class Shapes {
  public:
   std::optional<TransformerShape> of(const LargeModelMeasurement& row) {
@@ -123,7 +132,8 @@ class Shapes {
   std::map<std::string, std::optional<TransformerShape>> known_;
 };
 
-/// Ranks that state is shared out over, where the text has a number: "fsdp128", "zero1 within 8 GPUs".
+/// Returns the ranks that state is sharded over, where the text has a number: "fsdp128", "zero1 within 8
+/// GPUs". 0 if it has none.
 int shard_group_of(const std::string& text) {
   const std::string small = lower_case(text);
   for (const std::string_view before : {"fsdp", "within "}) {
@@ -135,12 +145,14 @@ int shard_group_of(const std::string& text) {
   return 0;
 }
 
+/// Returns the job of a row. Data-parallel ranks are the GPUs that the other degrees leave.
 LargeModelRun job_of(const LargeModelMeasurement& row, const TransformerShape& shape) {
   LargeModelRun job;
   job.shape = shape, job.sequence = row.seq_len.value_or(shape.sequence);
   job.framework = find_word(kFrameworks, row.framework).value_or(LlmFramework::megatron_te);
   job.precision = find_word(kRowPrecisions, row.precision).value_or(KernelPrecision::bf16);
-  // Every example of Megatron-DeepSpeed passes --checkpoint-activations, so a row that does not tell has it.
+  // Every example of Megatron-DeepSpeed passes --checkpoint-activations, so it is assumed where a row does
+  // not state recomputation.
   const bool usually_again = job.framework == LlmFramework::megatron_deepspeed && row.recompute.empty();
   job.recompute =
       find_word(kRecomputes, row.recompute).value_or(usually_again ? Recompute::full : Recompute::none);
@@ -157,7 +169,7 @@ LargeModelRun job_of(const LargeModelMeasurement& row, const TransformerShape& s
   return job;
 }
 
-/// Rules look at the row's texts as at any other's.
+/// Returns the row's texts in the form that rules of provenance read.
 Measurement text_of(const LargeModelMeasurement& row, const std::string& cluster) {
   Measurement m;
   m.series = row.model + "; " + row.framework + "; " + row.sharding + "; " + row.notes, m.source = row.source,
@@ -175,6 +187,7 @@ SoftwareReading software_of_rule(std::string_view value) {
 
 }  // namespace
 
+/// Rules come before the translation, because they may replace the cluster and add settings of [parallel].
 std::vector<LargeModelCase> large_model_cases(const std::vector<LargeModelMeasurement>& rows,
                                               const LargeModelOptions& options,
                                               LargeModelValidation& validation) {

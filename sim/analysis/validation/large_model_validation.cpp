@@ -1,5 +1,5 @@
-// Rows of one cluster share its graph and its collectives; the step comes from the same function as every
-// prediction's.
+// Rows of one cluster share its graph and its collectives. The step comes from the same function as that of
+// every prediction.
 #include "sim/analysis/validation/large_model_validation.hpp"
 
 #include <algorithm>
@@ -23,12 +23,14 @@ namespace foretrain {
 
 namespace {
 
-/// Roofline: share of the peak that compute reaches, and bus bandwidths inside nodes and between them
-/// (facts of the rows' own sheet).
+/// Constants of the roofline baseline: share of the peak that compute reaches, and bus bandwidths inside
+/// nodes and between them in bytes/s (facts of the rows' own sheet).
 constexpr double kRooflineShare = 0.5, kInsideRate = 300e9, kBetweenRate = 40e9;
+/// Transfers of a layer's activations that tensor parallelism makes in a step, each (n - 1) / n of their
+/// bytes.
 constexpr int kTensorExchanges = 10;
 
-/// A cluster of the catalog with what its rows have in common.
+/// A cluster of the catalog with everything that its rows share.
 struct RowSite {
   ClusterSpec spec;
   std::unique_ptr<Cluster> cluster;
@@ -36,9 +38,11 @@ struct RowSite {
   std::string why_not;
 };
 
+/// Clusters by name, each built once.
 class RowSites {
  public:
-  /// `gpus`: most that any row of it has.
+  /// Returns the cluster, made for `gpus` GPUs, the most that any of its rows has. The catalog's number of
+  /// nodes is raised if necessary.
   RowSite& of(const std::string& name, int gpus) {
     const auto [known, is_new] = known_.try_emplace(name);
     RowSite& site = known->second;
@@ -50,6 +54,7 @@ class RowSites {
     }
     site.spec = read_or_throw(*text, read_cluster);
     const int nodes = (gpus + site.spec.node.gpus - 1) / site.spec.node.gpus;
+    // Published runs may be larger than the catalog's cluster.
     site.spec.nodes = std::max(site.spec.nodes, nodes);
     if (!check(site.spec).empty()) {
       site.why_not = fmt::format("cluster {} has no network for {} nodes", name, nodes);
@@ -64,12 +69,14 @@ class RowSites {
   std::map<std::string, RowSite> known_;
 };
 
+/// Returns the FLOPs of a step: 3 x forward with causal attention.
 double model_flops(const LargeModelRun& job) {
   return 3 * forward_flops_per_token(job.shape, job.sequence, true) *
          static_cast<double>(job.tokens_per_step());
 }
 
-/// Compute at half the peak in slots with a bubble, exchanges of layers and gradients exposed.
+/// Returns the baseline: compute at half the peak in slots with a pipeline bubble, and the exchanges of
+/// layers and gradients fully exposed.
 double roofline_s(const LargeModelRun& job, const Gpu& gpu) {
   const Degrees& d = job.degrees;
   const auto m = static_cast<double>(job.micro_batches());
@@ -90,6 +97,7 @@ double roofline_s(const LargeModelRun& job, const Gpu& gpu) {
 
 constexpr double kGib = 1024.0 * 1024 * 1024;
 
+/// Takes the times of a simulated step.
 void take_step(const SimulatedStep& step, ValidatedLargeModel& out) {
   const auto of = [&](Account account) { return step.breakdown[static_cast<std::size_t>(account)]; };
   out.predicted_s = step.step_s;
@@ -98,7 +106,7 @@ void take_step(const SimulatedStep& step, ValidatedLargeModel& out) {
   out.exchange_s = of(Account::exposed_communication);
 }
 
-/// What a layout that cuts nothing comes to as the strategy that it is; false where it is none.
+/// Predicts a layout that cuts nothing as the data-parallel strategy that it is. Returns false if it is none.
 bool predict_uncut(const LargeModelRun& job, const RowSite& site, const DeviceModel& device,
                    ValidatedLargeModel& out) {
   if (!runs_as_strategy(job)) return false;
@@ -115,6 +123,8 @@ bool predict_uncut(const LargeModelRun& job, const RowSite& site, const DeviceMo
   return true;
 }
 
+/// Predicts a layout that cuts the network. Memory the allocator holds beyond the tensors counts as far as
+/// the GPU has it.
 void predict_cut(const LargeModelRun& job, RowSite& site, const DeviceModel& device,
                  ValidatedLargeModel& out) {
   const Placement ranks = place_packed(job.gpus(), site.spec.node.gpus);
@@ -128,7 +138,7 @@ void predict_cut(const LargeModelRun& job, RowSite& site, const DeviceModel& dev
   out.exchange_s = step.tensor_s + step.context_s + step.expert_s + step.data_s + step.pipeline_s;
 }
 
-/// What a job on a site comes to, of whatever row; the row's own columns are left out.
+/// Predicts a job on a site, without the columns of any row.
 ValidatedLargeModel predicted(const LargeModelRun& job, RowSite& site, const FrameworkVersion& cuda) {
   ValidatedLargeModel out;
   const DeviceModel device = default_device_model(site.spec, cuda);
@@ -136,6 +146,7 @@ ValidatedLargeModel predicted(const LargeModelRun& job, RowSite& site, const Fra
   out.roofline_s = roofline_s(job, site.spec.node.gpu);
   out.mfu_s = model_flops(job) / (job.gpus() * product_peak(site.spec.node.gpu, job.precision).per_second);
   out.capacity_bytes = static_cast<double>(site.spec.node.gpu.capacity().count);
+  // A layout that cuts nothing is a data-parallel strategy, if its framework has one.
   if (!predict_uncut(job, site, device, out)) predict_cut(job, site, device, out);
   out.spread_case =
       layout_case(site.spec, place_packed(job.gpus(), site.spec.node.gpus), job.precision,
@@ -146,8 +157,8 @@ ValidatedLargeModel predicted(const LargeModelRun& job, RowSite& site, const Fra
   return out;
 }
 
-/// All that a row's job and cluster are made of: every column but what was measured, the source and the
-/// notes.
+/// Returns a text of everything that determines a row's prediction: every column except the measured values,
+/// the source and the notes.
 std::string question_of(const LargeModelCase& of) {
   const LargeModelMeasurement& r = *of.row;
   std::string text = fmt::format("{} {}", r.nodes, r.gpus);
@@ -161,7 +172,7 @@ std::string question_of(const LargeModelCase& of) {
   return text;
 }
 
-/// Predictions by row: copies of a row, and repeated runs, ask for one job.
+/// Predictions by question: copies of a row and repeated runs share one job.
 class PredictedJobs {
  public:
   ValidatedLargeModel of(const LargeModelCase& of, RowSite& site) {
@@ -179,7 +190,8 @@ class PredictedJobs {
   std::map<std::string, ValidatedLargeModel> known_;
 };
 
-/// All rows of a model and GPU at the best measured share of the peak among them.
+/// Divides the constant-MFU baseline of each model, GPU and precision by the best measured share of the peak
+/// among its rows.
 void settle_constant_mfu(std::vector<ValidatedLargeModel>& points) {
   const auto key = [](const ValidatedLargeModel& p) { return p.row->model + p.row->gpu + p.row->precision; };
   std::map<std::string, double> best;
@@ -189,7 +201,8 @@ void settle_constant_mfu(std::vector<ValidatedLargeModel>& points) {
     if (const double share = best[key(p)]; share > 0) p.mfu_s /= share;
 }
 
-/// Rows that differ in GPUs, nodes and data-parallel ranks alone, and in the batch with them.
+/// Returns the identity of rows that differ only in GPUs, nodes and data-parallel ranks, and in the batch
+/// with them.
 std::string series_of(const ValidatedLargeModel& p) {
   const Degrees& d = p.degrees;
   return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", p.source, p.row->model, p.row->precision, p.row->gpu,
@@ -197,7 +210,7 @@ std::string series_of(const ValidatedLargeModel& p) {
                      p.row->micro_batch.value_or(0));
 }
 
-/// The row on fewest GPUs of each series scales the others.
+/// Scales each series by its row on the fewest GPUs; that row is then not scored.
 void anchor_series(std::vector<ValidatedLargeModel>& points) {
   std::map<std::string, std::vector<ValidatedLargeModel*>> series;
   for (ValidatedLargeModel& p : points)
@@ -213,6 +226,7 @@ void anchor_series(std::vector<ValidatedLargeModel>& points) {
   }
 }
 
+/// A key with the function that reads its value.
 struct LargeModelKey {
   std::string_view name;
   std::string (*value)(const ValidatedLargeModel& p);
@@ -235,7 +249,7 @@ constexpr LargeModelKey kLargeModelKeys[] = {
     {"cluster", [](const ValidatedLargeModel& p) { return p.cluster; }},
 };
 
-/// Ranks of values, ties shared.
+/// Returns the ranks of values; equal values share the mean of their ranks. Quadratic.
 std::vector<double> ranks_of(const std::vector<double>& values) {
   std::vector<double> ranks(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -246,6 +260,7 @@ std::vector<double> ranks_of(const std::vector<double>& values) {
   return ranks;
 }
 
+/// Returns Pearson's correlation, which of ranks is Spearman's; 0 if either list is constant.
 double correlation_of(const std::vector<double>& a, const std::vector<double>& b) {
   const double n = static_cast<double>(a.size());
   const double mean_a = std::accumulate(a.begin(), a.end(), 0.0) / n,
@@ -265,6 +280,7 @@ LargeModelValidation validate_large_models(const std::vector<LargeModelMeasureme
   validation.rows = static_cast<int>(rows.size());
   validation.provenance = options.provenance.source.name, validation.anchored = options.anchor;
   const std::vector<LargeModelCase> cases = large_model_cases(rows, options, validation);
+  // A cluster's graph must be large enough for its largest row.
   std::map<std::string, int> most;
   for (const LargeModelCase& of : cases) most[of.cluster] = std::max(most[of.cluster], of.row->gpus);
   RowSites sites;
@@ -311,6 +327,7 @@ std::vector<ErrorGroup> group_large_models(
 }
 
 std::vector<LayoutOrder> layout_orders(const LargeModelValidation& validation) {
+  // Fewest layouts of a group whose order is scored.
   constexpr std::size_t kFewest = 3;
   std::map<std::tuple<std::string, std::string, std::string, int>, std::vector<const ValidatedLargeModel*>>
       groups;
@@ -321,6 +338,7 @@ std::vector<LayoutOrder> layout_orders(const LargeModelValidation& validation) {
   for (const auto& [key, rows] : groups) {
     std::set<std::string> layouts;
     std::vector<double> measured, predicted;
+    // Rows with other global batches are compared by the time for the first row's batch.
     const double tokens = static_cast<double>(rows.front()->row->global_batch.value_or(1));
     for (const ValidatedLargeModel* p : rows) {
       const double per_sample = tokens / static_cast<double>(p->row->global_batch.value_or(1));

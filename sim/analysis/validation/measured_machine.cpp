@@ -1,4 +1,4 @@
-// Step times are those of `validate`; memory and kernels come from the summary of the same scenario.
+// Step times come from `validate`; memory and kernels come from the summary of the same scenario.
 #include "sim/analysis/validation/measured_machine.hpp"
 
 #include <array>
@@ -15,7 +15,7 @@ namespace foretrain {
 
 namespace {
 
-/// Step times take most of the work, summaries the rest.
+/// Share of the progress that step times take; summaries take the rest.
 constexpr double kShareOfSteps = 0.7;
 
 MeasurementFile file_of(const std::vector<MachineStep>& steps) {
@@ -24,6 +24,8 @@ MeasurementFile file_of(const std::vector<MachineStep>& steps) {
   return file;
 }
 
+/// Returns the predicted time of every step, or the reason why there is none. Series are unique, so they
+/// identify the rows.
 std::vector<ScoredStep> scored_steps(const std::vector<MachineStep>& steps,
                                      const std::function<ClusterSpec(ClusterSpec)>& change,
                                      const Progress& progress) {
@@ -46,9 +48,10 @@ std::vector<ScoredStep> scored_steps(const std::vector<MachineStep>& steps,
   return out;
 }
 
+/// A traced step by network, precision, batch and whether it was compiled.
 using TracedKey = std::tuple<std::string, std::string, std::int64_t, bool>;
 
-/// Kinds of kernels as measurements name them, and the classes of operators that they are.
+/// Kinds of kernels by the names of measurements, and the classes of operators that they belong to.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kKindsOfKernels{
     {{"convolution", "conv"},
      {"depthwise_conv", "conv"},
@@ -62,7 +65,7 @@ std::string usual_kind(std::string_view kind) {
   return std::string(kind);
 }
 
-/// Measured seconds by kind, of each step that was traced.
+/// Returns the measured seconds by kind, for each step that was traced.
 std::map<TracedKey, std::map<std::string, double>> sums_of(const std::vector<MeasuredKernel>& kernels) {
   std::map<TracedKey, std::map<std::string, double>> sums;
   for (const MeasuredKernel& kernel : kernels)
@@ -71,12 +74,14 @@ std::map<TracedKey, std::map<std::string, double>> sums_of(const std::vector<Mea
   return sums;
 }
 
+/// Returns the predicted memory of one step as the allocator counts it.
 ScoredMemory memory_of_step(std::size_t step, const MemoryUse& use) {
   const auto bytes = [](Bytes part) { return static_cast<double>(part.count); };
   return {step, bytes(use.parameters), bytes(use.gradients), bytes(use.optimizer),
           bytes(use.least()) - bytes(use.framework)};
 }
 
+/// Adds measured kinds of kernels with their prediction, if the summary has that kind.
 void add_kernels(const MeasuredStep& step, const std::map<std::string, double>& measured,
                  const KernelTimes& times, std::vector<ScoredKernels>& out) {
   std::map<std::string, double> predicted;
@@ -91,6 +96,7 @@ void add_kernels(const MeasuredStep& step, const std::map<std::string, double>& 
 
 }  // namespace
 
+/// A trace is used for one step only: a step of the same network with another optimizer has the same kernels.
 MachineScores score_machine(const std::vector<MachineStep>& steps, const std::vector<MeasuredKernel>& kernels,
                             const std::function<ClusterSpec(ClusterSpec)>& change, const Progress& progress) {
   const auto part = [&progress](double begin, double share) -> Progress {
@@ -106,6 +112,7 @@ MachineScores score_machine(const std::vector<MachineStep>& steps, const std::ve
     if (later) later(static_cast<double>(i) / static_cast<double>(steps.size()));
     const MeasuredStep& step = steps[i].measured;
     const auto traced = sums.find({step.network, step.precision, step.batch, step.compiled});
+    // A step that cannot be simulated has no summary either.
     if (!out.steps[i].predicted_s) continue;
     Scenario scenario = make_scenario(overrides_for({&steps[i].row}, {}), opened);
     if (change) scenario.cluster = change(std::move(scenario.cluster));
@@ -113,7 +120,7 @@ MachineScores score_machine(const std::vector<MachineStep>& steps, const std::ve
     out.memory.push_back(memory_of_step(i, summary.totals.memory));
     if (traced == sums.end() || !summary.times) continue;
     add_kernels(step, traced->second, *summary.times, out.kernels);
-    sums.erase(traced);  // another optimizer's step of the same network has the same kernels
+    sums.erase(traced);
   }
   return out;
 }

@@ -1,4 +1,4 @@
-// One machine's measured steps beside their predictions: times, memory, and time by kind of kernel.
+// The measured steps of one machine beside their predictions: times, memory, and time by kind of kernel.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace foretrain {
 
-/// A measured step, and the row that it is for `validate`.
+/// A measured step, and the same step as a row of `validate`.
 struct MachineStep {
   MeasuredStep measured;
   Measurement row;
@@ -19,15 +19,19 @@ struct MachineStep {
 
 /// A step whose time was measured.
 struct ScoredStep {
-  std::size_t step = 0;               ///< in the list of steps
-  std::optional<double> predicted_s;  ///< nothing: see `why_not`
+  /// Index in the list of steps.
+  std::size_t step = 0;
+  /// Absent for the reason in `why_not`.
+  std::optional<double> predicted_s;
   std::string why_not{};
 };
 
-/// Bytes that PyTorch's allocator holds; predicted without scratch memory and the CUDA context.
+/// Predicted bytes that PyTorch's allocator holds, without scratch memory and the CUDA context.
 struct ScoredMemory {
+  /// Index in the list of steps.
   std::size_t step = 0;
-  double parameters = 0, gradients = 0, optimizer = 0, peak = 0;  ///< predicted
+  /// Predicted bytes by part, and their peak.
+  double parameters = 0, gradients = 0, optimizer = 0, peak = 0;
 };
 
 /// The kernels of one kind in one step.
@@ -38,26 +42,29 @@ struct ScoredKernels {
   std::optional<double> predicted_s;
 };
 
-/// Errors of all predictions for one measured machine: steps, kernels and memory.
+/// The predictions for one measured machine: steps, kernels and memory.
 struct MachineScores {
-  std::vector<ScoredStep> steps;  ///< one for each, in order
+  /// Entries by step, in order.
+  std::vector<ScoredStep> steps;
   std::vector<ScoredMemory> memory;
-  std::vector<ScoredKernels> kernels;  ///< of steps that have kernels
+  /// Kernels of the steps that were traced.
+  std::vector<ScoredKernels> kernels;
 };
 
-/// `change` as of ValidationOptions: the cluster that the rows ran on, with or without what was fitted. Rows
-/// have series that are all different. Throws what `progress` throws.
+/// Predicts all steps, and memory and kernels of those that can be predicted. `change` is as in
+/// ValidationOptions: the cluster that the rows ran on, with or without fitted constants. The series of all
+/// rows must differ. Passes on what `progress` throws.
 MachineScores score_machine(const std::vector<MachineStep>& steps, const std::vector<MeasuredKernel>& kernels,
                             const std::function<ClusterSpec(ClusterSpec)>& change, const Progress& progress);
 
-/// Bytes that a step needs, without scratch memory that it can do without, and that its GPU has.
+/// Bytes that a step needs, without scratch memory that it can do without, and bytes that its GPU has.
 struct NeededMemory {
   double needed = 0, there = 0;
 };
-/// Nothing where the row cannot be simulated.
+/// Returns the memory of a row; nothing where the row cannot be simulated.
 std::optional<NeededMemory> memory_needed(const Measurement& row);
 
-/// Of the steps that have a prediction and that `counts`.
+/// Returns the errors of the steps that have a prediction and that `counts` accepts.
 ErrorStatistics step_errors(const std::vector<MachineStep>& steps, const MachineScores& scores,
                             const std::function<bool(const MachineStep&)>& counts);
 

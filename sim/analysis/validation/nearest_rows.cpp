@@ -16,12 +16,13 @@ namespace foretrain {
 
 namespace {
 
+/// Distances by difference; those by doublings count for each doubling.
 constexpr double kOtherNetwork = 3, kOtherGpu = 1, kPeakDoubling = 1, kOtherExchange = 2,
                  kOtherStrategy = 0.5, kOtherPrecision = 1, kOtherCluster = 0.5, kDoubling = 0.25;
 
 double doublings(double a, double b) { return std::abs(std::log2(a / b)); }
 
-/// Peak rates of GPUs by name, each opened once; 0 where the catalog has no such GPU.
+/// Peak rates of GPUs by name, each read once; 0 where the catalog has no such GPU.
 class PeakRates {
  public:
   double of(const std::string& gpu) {
@@ -35,12 +36,15 @@ class PeakRates {
   std::map<std::string, double> rates_;
 };
 
+/// Returns the distance of two GPUs; an unknown rate counts as one doubling.
 double gpu_distance(const std::string& gpu, const Gpu& asked, PeakRates& rates) {
   if (gpu == asked.name) return 0;
   const double rate = rates.of(gpu), own = asked.fp32.per_second;
   return kOtherGpu + (rate > 0 && own > 0 ? kPeakDoubling * doublings(rate, own) : kPeakDoubling);
 }
 
+/// Returns the distance of two strategies. They are of one kind if they start processes alike and have the
+/// same requirements.
 double strategy_distance(std::string_view strategy, std::string_view asked) {
   if (strategy == asked) return 0;
   const StrategyEntry *one = find_strategy(strategy), *other = find_strategy(asked);
@@ -49,7 +53,7 @@ double strategy_distance(std::string_view strategy, std::string_view asked) {
   return is_alike ? kOtherStrategy : kOtherExchange;
 }
 
-/// Of one GPU no strategy exchanges anything.
+/// Returns the distance of a row. Strategies do not count on one GPU, where nothing is exchanged.
 double distance_of(const Scenario& scenario, const Observation& row, PeakRates& rates) {
   const auto [fewest, most] = std::ranges::minmax(scenario.gpus);
   const int nearest = std::clamp(row.gpus, fewest, most);
@@ -62,7 +66,7 @@ double distance_of(const Scenario& scenario, const Observation& row, PeakRates& 
                       doublings(row.gpus, nearest));
 }
 
-/// The smallest jobs of series, whose steps the ratios of their larger jobs are of.
+/// The smallest jobs of series, to whose steps the ratios of larger jobs refer.
 class FirstSteps {
  public:
   explicit FirstSteps(const EvidenceTable& table) {
@@ -80,6 +84,7 @@ class FirstSteps {
   std::map<Key, const StoredRow*> steps_;
 };
 
+/// Returns a row with its step and its efficiency, as far as they are known.
 NearRow near_row(const EvidenceTable& table, const StoredRow& row, const StoredRow* first) {
   NearRow near{.row = table.observation(row)};
   if (row.what != Observed::ratio) near.low = near.high = row.measured;
@@ -96,7 +101,7 @@ bool is_same(const NearRow& a, const NearRow& b) {
          one.gpus == other.gpus && one.nodes == other.nodes && one.what == other.what;
 }
 
-/// In their order, repeats of the same together.
+/// Joins repeats of the same run, in order, until `most` different ones are found.
 std::vector<NearRow> joined(const std::vector<NearRow>& rows, std::size_t most) {
   std::vector<NearRow> out;
   for (const NearRow& near : rows) {
@@ -105,7 +110,7 @@ std::vector<NearRow> joined(const std::vector<NearRow>& rows, std::size_t most) 
       if (out.size() < most) out.push_back(near);
       continue;
     }
-    // The mean of repeats: a curve has one point there.
+    // The efficiency of repeats is their mean, because a curve has one point there.
     same->efficiency += (near.efficiency - same->efficiency) / ++same->repeats;
     same->low = std::min(same->low, near.low), same->high = std::max(same->high, near.high);
   }

@@ -1,7 +1,8 @@
-// The cheapest cover of the rows behind each row, from the last to the first.
+// The cheapest cover of a listing by groups, by dynamic programming from the last row to the first.
 //
-// Going backwards, alike[p] counts how many rows from here on equal the one p rows later; that is (count - 1)
-// repetitions of p rows. So every group that can begin at a row is known when its cheapest rest is.
+// alike[p] counts how many rows from the present one on equal the row p later, which is (count - 1)
+// repetitions of p rows. When a row is reached, the cheapest cover of everything behind it is known, and so
+// is every group that can begin there. The work is linear in the rows times kLongestRepetition.
 #include <algorithm>
 #include <string_view>
 
@@ -11,13 +12,13 @@ namespace foretrain {
 
 namespace {
 
-/// The level a name stands in: "encoder.0." of "encoder.0.query"; empty at the top.
+/// Returns the level of a name: "encoder.0." of "encoder.0.query"; empty at the top.
 std::string_view level_of(std::string_view name) {
   const std::size_t dot = name.rfind('.');
   return dot == std::string_view::npos ? std::string_view() : name.substr(0, dot + 1);
 }
 
-/// The innermost level that holds these rows.
+/// Returns the innermost level that holds all of these rows.
 std::string_view level_of(const std::vector<RepeatableRow>& rows, std::size_t first, std::size_t length) {
   std::string_view common = level_of(rows[first].name);
   for (std::size_t i = first + 1; i < first + length; ++i) {
@@ -26,7 +27,7 @@ std::string_view level_of(const std::vector<RepeatableRow>& rows, std::size_t fi
   return common;
 }
 
-/// Whether these rows are a level of their own, from its first row to its last.
+/// Returns true if these rows are a level of their own, from its first row to its last.
 bool is_whole_level(const std::vector<RepeatableRow>& rows, std::size_t first, std::size_t length) {
   const std::string_view level = level_of(rows, first, length);
   const std::size_t next = first + length;
@@ -35,7 +36,8 @@ bool is_whole_level(const std::vector<RepeatableRow>& rows, std::size_t first, s
   return next == rows.size() || !rows[next].name.starts_with(level);
 }
 
-/// Of all repetitions the first two and the last are looked at, so that the work per row stays bounded.
+/// Returns true if the repetitions are whole levels. Only the first two and the last are checked, so that the
+/// work for a row stays bounded.
 bool are_whole_levels(const std::vector<RepeatableRow>& rows, const RowGroup& group) {
   const std::size_t last = group.first + group.length * (group.count - 1);
   return is_whole_level(rows, group.first, group.length) &&
@@ -43,6 +45,7 @@ bool are_whole_levels(const std::vector<RepeatableRow>& rows, const RowGroup& gr
          is_whole_level(rows, last, group.length);
 }
 
+/// Computes the cover.
 class Cover {
  public:
   explicit Cover(const std::vector<RepeatableRow>& rows)
@@ -60,6 +63,7 @@ class Cover {
   }
 
  private:
+  /// Decides the best group that begins at row `i`.
   void decide(std::size_t i) {
     chosen_[i] = {i, 1, 1};
     cheapest_[i] = 1 + cheapest_[i + 1];
@@ -72,6 +76,7 @@ class Cover {
     }
   }
 
+  /// Takes the group if it needs fewer lines and keeps levels whole.
   void consider(const RowGroup& group) {
     const std::size_t heading = group.length > 1 ? 1 : 0;
     const std::size_t lines = heading + group.length + cheapest_[group.first + group.length * group.count];
@@ -82,10 +87,12 @@ class Cover {
   }
 
   const std::vector<RepeatableRow>& rows_;
-  std::vector<std::size_t> cheapest_;  // lines from each row on
+  /// Fewest lines of the cover from each row on.
+  std::vector<std::size_t> cheapest_;
   std::vector<RowGroup> chosen_;
   std::vector<std::size_t> alike_;
-  std::size_t of_one_level_ = 0;  // rows from here on that share a level
+  /// Rows from the present one on that share a level.
+  std::size_t of_one_level_ = 0;
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Strategies of one setting are ordered as `compare` orders them: the fastest, unless DDP is within 2 %.
+// Strategies of one setting are ordered as `compare` orders them: the fastest first, unless DDP is within 2
+// %.
 #include "sim/analysis/validation/strategy_choices.hpp"
 
 #include <algorithm>
@@ -12,20 +13,24 @@ namespace foretrain {
 
 namespace {
 
-/// What is no more than the difference between two runs of one job, generously.
+/// Generous limit of the difference between two runs of one job.
 constexpr double kNear = 0.05;
 
+/// The columns that rows of one setting share.
 using Setting =
     std::tuple<std::string, std::string, std::string, std::int64_t, int, int, Measurement::Metric>;
 
+/// Mean speeds of one strategy at one setting.
 struct Speeds {
   double measured = 0, predicted = 0;
   int rows = 0;
 };
 
-/// By name of the strategy.
+/// The strategies of one setting, by name.
 using Contest = std::map<std::string, Speeds>;
 
+/// Returns the settings with at least two strategies. Times are inverted, so that larger is better
+/// everywhere.
 std::map<Setting, Contest> contests_of(const Validation& validation) {
   std::map<Setting, Contest> contests;
   for (const ValidatedSeries& series : validation.series) {
@@ -47,11 +52,13 @@ std::map<Setting, Contest> contests_of(const Validation& validation) {
   return contests;
 }
 
+/// Returns the fastest strategy by measured or predicted speed.
 const Speeds& fastest(const Contest& contest, double Speeds::*kind) {
   return std::ranges::max_element(contest, {}, [kind](const auto& entry) { return entry.second.*kind; })
       ->second;
 }
 
+/// Adds one setting to the counts.
 void count(const Contest& contest, StrategyChoices& choices) {
   const Speeds& measured = fastest(contest, &Speeds::measured);
   const Speeds& predicted = fastest(contest, &Speeds::predicted);

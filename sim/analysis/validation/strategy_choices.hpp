@@ -1,22 +1,31 @@
-// Where several strategies were measured at one setting: whether the one that the predictions name first was.
+// The quality of strategy choices: for settings at which several strategies were measured, whether the one
+// that predictions name first was the best.
 #pragma once
 
 #include "sim/analysis/validation/validation.hpp"
 
 namespace foretrain {
 
-/// Rows that agree in model, cluster, precision, batch, GPUs, nodes and metric; of several rows of a strategy
-/// the mean. Rates in unknown units are left out.
+/// Counts over settings: rows that agree in model, cluster, precision, batch, GPUs, nodes and metric. Several
+/// rows of a strategy count by their mean. Rates in unknown units are left out.
 struct StrategyChoices {
-  int settings = 0;                  ///< with at least two strategies
-  int first_right = 0;               ///< the one named first was measured first or within 2 % of it
-  int fastest_right = 0;             ///< the same of the one predicted fastest, however close the others are
-  int tied = 0;                      ///< others predicted within 2 % of the fastest, over all settings
-  int tied_right = 0;                ///< of these measured within 2 % of that one
-  int tied_near = 0;                 ///< … within 5 %
-  int slower = 0, slower_right = 0;  ///< others predicted slower by more, and measured slower at all
+  /// Settings with at least two strategies.
+  int settings = 0;
+  /// Settings at which the strategy named first was measured first or within 2 % of it.
+  int first_right = 0;
+  /// The same for the strategy predicted to be fastest, however close the others are.
+  int fastest_right = 0;
+  /// Other strategies predicted within 2 % of the fastest, over all settings.
+  int tied = 0;
+  /// Count of these that were measured within 2 % of it.
+  int tied_right = 0;
+  /// Count of these that were measured within 5 % of it.
+  int tied_near = 0;
+  /// Other strategies predicted slower by more than 2 %, and those of them that were measured slower at all.
+  int slower = 0, slower_right = 0;
 };
 
+/// Counts the choices of all settings.
 StrategyChoices strategy_choices(const Validation& validation);
 
 }  // namespace foretrain

@@ -1,6 +1,6 @@
-// Each rule compares what was measured with other measurements of the file first, and with the prediction
-// where nothing else is there. Limits are wide: what repeats of one job differ by, and what the model is
-// wrong by on machines that are well (docs/accuracy_collectives.md), stays below them.
+// Rules that find suspect rows. A rule compares a measurement with other measurements of the file first, and
+// with the prediction only where there are none. The limits are wide: the difference between repeats of one
+// job, and the model's errors on sound machines (docs/accuracy_collectives.md), stay below them.
 #include "sim/analysis/validation/suspect_rows.hpp"
 
 #include <algorithm>
@@ -19,23 +19,39 @@ namespace foretrain {
 
 namespace {
 
-constexpr double kFalls = 1.4;         ///< a time over that of the next larger size
-constexpr double kFallsUs = 20;        ///< and so many microseconds more
-constexpr double kRunsDiffer = 1.7;    ///< two runs of one operation
-constexpr double kSlowLinks = 2;       ///< measured over predicted, large messages
-constexpr double kFastLinks = 0.75;    ///< the same of a machine that is better than its description
-constexpr double kSlowMessages = 3;    ///< the same, small messages
-constexpr double kSlowMessageUs = 50;  ///< and so many microseconds more
+/// Time over that of the next larger size.
+constexpr double kFalls = 1.4;
+/// Smallest such difference in microseconds.
+constexpr double kFallsUs = 20;
+/// Ratio of two runs of one operation.
+constexpr double kRunsDiffer = 1.7;
+/// Measured over predicted time of large messages.
+constexpr double kSlowLinks = 2;
+/// The same ratio for a machine that is better than its description.
+constexpr double kFastLinks = 0.75;
+/// The same ratio for small messages.
+constexpr double kSlowMessages = 3;
+/// Smallest such difference in microseconds.
+constexpr double kSlowMessageUs = 50;
+/// Sizes from which bandwidth, and up to which latency, decides the time.
 constexpr std::int64_t kBandwidthDecides = 16 << 20, kLatencyDecides = 64 << 10;
+/// Fewest points of a median.
 constexpr std::size_t kFewestPoints = 3;
 
-constexpr double kLosesThroughput = 0.7;  ///< of that on fewer GPUs
-constexpr double kGains = 0.95;           ///< the same as predicted, at least
-constexpr double kBeyondPerfect = 1.1;    ///< speedup over perfect scaling
-constexpr double kSlowRun = 1.8;          ///< predicted over measured throughput
-constexpr double kAlikeError = 0.25;      ///< median error of other series on the cluster, at most
+/// Throughput over that on fewer GPUs, below which a run loses.
+constexpr double kLosesThroughput = 0.7;
+/// Smallest predicted value of that ratio for such a verdict.
+constexpr double kGains = 0.95;
+/// Speedup over perfect scaling.
+constexpr double kBeyondPerfect = 1.1;
+/// Predicted over measured throughput.
+constexpr double kSlowRun = 1.8;
+/// Largest median error of the other series on the cluster for such a verdict.
+constexpr double kAlikeError = 0.25;
+/// Fewest other series for such a verdict.
 constexpr std::size_t kFewestAlike = 2;
 
+/// Returns the median, 0 for no values.
 double middle_of(std::vector<double> values) {
   if (values.empty()) return 0;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -43,7 +59,8 @@ double middle_of(std::vector<double> values) {
   return *middle;
 }
 
-/// Median of measured over predicted, of the sizes from `least` to `most`; nothing with fewer than three.
+/// Returns the median of measured over predicted time for sizes from `least` to `most`; nothing for fewer
+/// than three.
 std::optional<double> slowness(const ValidatedCollectiveSeries& series, std::int64_t least,
                                std::int64_t most) {
   std::vector<double> ratios;
@@ -59,14 +76,16 @@ std::optional<double> slowness_of_large(const ValidatedCollectiveSeries& series)
 
 std::string size_text(std::int64_t bytes) { return to_string(Bytes{bytes}); }
 
-/// A larger message that took much less than the one before it: the worst such pair.
+/// Returns the sentence on the worst pair of sizes of which the larger one took much less time; empty if
+/// there is none.
 std::string falling_time(const ValidatedCollectiveSeries& series) {
   std::string worst;
   double most = kFalls;
   for (std::size_t i = 0; i + 1 < series.points.size(); ++i) {
     const ValidatedCollective &small = series.points[i], &large = series.points[i + 1];
     const double times = small.measured / large.measured;
-    const bool expected = small.predicted / large.predicted * kFalls > times;  // another protocol, or a copy
+    // The model may expect the fall, for example because of another protocol or a copy.
+    const bool expected = small.predicted / large.predicted * kFalls > times;
     const bool little = small.measured - large.measured < kFallsUs;
     if (small.bytes == large.bytes || times < most || expected || little) continue;
     most = times;
@@ -77,7 +96,7 @@ std::string falling_time(const ValidatedCollectiveSeries& series) {
   return worst;
 }
 
-/// How much longer `series` took than `other` at the sizes that both have: the median.
+/// Returns the median ratio of the times of two series at the sizes that both have.
 std::optional<double> against(const ValidatedCollectiveSeries& series,
                               const ValidatedCollectiveSeries& other) {
   std::vector<double> ratios;
@@ -89,7 +108,7 @@ std::optional<double> against(const ValidatedCollectiveSeries& series,
   return middle_of(std::move(ratios));
 }
 
-/// Of series over one node or over several, on each cluster: how slow large messages are.
+/// Returns, for each cluster and for jobs on one node and on several, how slow large messages are.
 std::map<std::pair<std::string, bool>, double> slowness_by_reach(const CollectiveValidation& validation) {
   std::map<std::pair<std::string, bool>, std::vector<double>> all;
   for (const ValidatedCollectiveSeries& series : validation.series)
@@ -99,6 +118,7 @@ std::map<std::pair<std::string, bool>, double> slowness_by_reach(const Collectiv
   return out;
 }
 
+/// Applies all rules to the series of a validation.
 class SuspectCollectives {
  public:
   explicit SuspectCollectives(const CollectiveValidation& validation)
@@ -119,7 +139,7 @@ class SuspectCollectives {
     if (!why.empty()) found_.push_back({series.series, std::move(why)});
   }
 
-  /// Against the fastest other run of the same operation.
+  /// Compares with the fastest other run of the same operation and job.
   std::string differing_run(const ValidatedCollectiveSeries& series) const {
     const ValidatedCollectiveSeries* fastest = nullptr;
     double most = kRunsDiffer;
@@ -134,6 +154,8 @@ class SuspectCollectives {
                        most, fastest->series);
   }
 
+  /// Compares large messages with the described links. The finding on single nodes decides whether the
+  /// network or the host is the likely reason.
   std::string large_messages(const ValidatedCollectiveSeries& series) const {
     const auto slow = slowness_of_large(series);
     if (!slow) return "";
@@ -158,6 +180,7 @@ class SuspectCollectives {
         *slow, knows_inside && series.nodes > 1 ? ", as within a node" : "");
   }
 
+  /// Compares small messages with the predicted latency, by ratio and by difference.
   std::string small_messages(const ValidatedCollectiveSeries& series) const {
     const auto slow = slowness(series, 0, kLatencyDecides);
     if (!slow || *slow < kSlowMessages) return "";
@@ -171,7 +194,8 @@ class SuspectCollectives {
   }
 
   const CollectiveValidation& validation_;
-  std::map<std::pair<std::string, bool>, double> by_reach_;  ///< cluster; whether over several nodes
+  /// Slowness by cluster and by whether jobs have several nodes.
+  std::map<std::pair<std::string, bool>, double> by_reach_;
   std::vector<SuspectSeries> found_;
 };
 
@@ -179,17 +203,17 @@ bool measures_time(const ValidatedPoint& p) {
   return p.row.metric == Measurement::Metric::step_s || p.row.metric == Measurement::Metric::epoch_s;
 }
 
-/// Throughput over that of perfect scaling.
+/// Returns the throughput over that of perfect scaling.
 double scaling_efficiency(const ValidatedPoint& p, double value) {
   return measures_time(p) ? p.linear / value : value / p.linear;
 }
 
-/// Predicted over measured throughput.
+/// Returns predicted over measured throughput.
 double slowness(const ValidatedPoint& p) {
   return measures_time(p) ? p.measured / p.predicted : p.predicted / p.measured;
 }
 
-/// From one number of GPUs to the next, where perfect scaling is known.
+/// Compares each number of GPUs with the next, where perfect scaling is known.
 std::string lost_throughput(const ValidatedSeries& series) {
   for (std::size_t i = 0; i + 1 < series.points.size(); ++i) {
     const ValidatedPoint &few = series.points[i], &many = series.points[i + 1];
@@ -209,6 +233,7 @@ std::string lost_throughput(const ValidatedSeries& series) {
   return "";
 }
 
+/// Returns the sentence on a point above perfect scaling.
 std::string beyond_perfect(const ValidatedSeries& series) {
   for (const ValidatedPoint& p : series.points) {
     if (p.linear <= 0 || scaling_efficiency(p, p.measured) < kBeyondPerfect) continue;
@@ -221,7 +246,8 @@ std::string beyond_perfect(const ValidatedSeries& series) {
   return "";
 }
 
-/// The point that is slowest against its prediction, if that is far outside of its interval.
+/// Returns the point that is slowest against its prediction, if it lies outside its interval and beyond
+/// kSlowRun; nullptr if there is none.
 const ValidatedPoint* slowest_point(const ValidatedSeries& series) {
   const ValidatedPoint* slowest = nullptr;
   double most = kSlowRun;
@@ -238,7 +264,7 @@ double median_error(const ValidatedSeries& series) {
   return middle_of(std::move(errors));
 }
 
-/// Against the other series of its cluster.
+/// Compares a slow run with the other series of its cluster: if they are as predicted, the run itself is odd.
 std::string slow_run(const ValidatedSeries& series, const Validation& validation) {
   const ValidatedPoint* p = slowest_point(series);
   if (p == nullptr) return "";

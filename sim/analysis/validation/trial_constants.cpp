@@ -1,4 +1,4 @@
-// Which constants were fitted to measured rows, and how a cluster gets another value of one.
+// The constants that were fitted to measured rows, and how a cluster gets another value of one.
 #include <algorithm>
 #include <cmath>
 
@@ -13,22 +13,26 @@ namespace foretrain {
 
 namespace {
 
-/// Of the losses those that were fitted to trainings (docs/models/losses.md).
+/// The losses that were fitted to trainings (docs/models/losses.md).
 constexpr std::string_view kFittedLosses[] = {"loss.rank_spread", "loss.busy_node"};
-/// Losses may be 0: they are fitted in hundredths.
+/// Losses may be 0, so they are fitted in hundredths instead of logarithms.
 constexpr double kLossStep = 0.01;
-/// Of a link's constants those that were fitted to collectives.
+/// The constants of links that were fitted to collectives.
 constexpr std::string_view kFittedOfLinks[] = {"collective_efficiency", "collective_latency",
                                                "rendezvous_latency",    "rendezvous_gap",
                                                "copy_latency",          "copy_rate"};
 
+/// Returns the group of a constant that all clusters share.
 std::string everybody(const ClusterSpec&) { return ""; }
+/// Returns the technology of the cluster's network as a group.
 std::string technology(const ClusterSpec& cluster) {
   return std::string(kMessagePathNames[static_cast<std::size_t>(path_of(cluster, 2))]);
 }
 
+/// Returns the name of a constant that every cluster has under its family's name.
 std::string own_name(const ClusterSpec&, const std::string& family) { return family; }
 
+/// Returns a holder's value of the constant with this name. Requires a name of the table.
 template <class Rows, class Holder>
 double value_in(const Rows& rows, const Holder& holder, const std::string& name) {
   const auto row = std::ranges::find_if(rows, [&](const auto& c) { return c.range.name == name; });
@@ -47,6 +51,7 @@ double loss_value(const ClusterSpec& cluster, const std::string& name) {
 double link_value(const ClusterSpec& cluster, const std::string& name) {
   return value_in(link_constants(), cluster.fabric.link, name);
 }
+/// Returns the name of a constant of the cluster's network link; empty where the link does not set it.
 std::string network_name(const ClusterSpec& cluster, const std::string& constant) {
   const std::string& link = cluster.fabric.link.name;
   return link.empty() || !(link_value(cluster, constant) > 0) ? std::string()
@@ -80,6 +85,7 @@ std::vector<TrialConstant> kernel_trials() {
   return out;
 }
 
+/// Puts the moved value into the cluster's calibration, where it replaces an earlier one.
 ClusterSpec moved(ClusterSpec cluster, const TrialConstant& constant, double x) {
   const std::string name = constant.name(cluster, constant.family);
   if (name.empty()) return cluster;

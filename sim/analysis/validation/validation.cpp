@@ -1,6 +1,10 @@
 // A series is one model on one cluster with one strategy, precision and batch; its rows differ in the number
-// of GPUs. Each becomes a scenario; the smallest row is the anchor. Groups of one case, as copies of a
-// series, share its simulations.
+// of GPUs. Each series becomes a scenario, and its smallest row the anchor.
+//
+// The steps are: infer settings of the rows, group them, predict every group, join the outcomes by series,
+// and compute statistics. Groups that ask the same question, such as copies of a series, share one simulator.
+// Groups are ordered by question, so only one simulator is in memory at a time. A mistake in a row skips its
+// group; a mistake in the user's settings or rules is thrown.
 #include "sim/analysis/validation/validation.hpp"
 
 #include <algorithm>
@@ -23,7 +27,7 @@ ScenarioOverrides overrides_for(const TrainingRows& rows, const std::vector<std:
   overrides.strategy = m.strategy;
   overrides.batch = m.batch_per_gpu;
   for (const Measurement* row : rows) overrides.gpus.push_back(row->gpus);
-  // By number, so that equal ones stand side by side: a repeated row asks nothing new.
+  // Rows are in ascending order, so equal numbers are adjacent; a repeated row adds no simulation.
   overrides.gpus.erase(std::unique(overrides.gpus.begin(), overrides.gpus.end()), overrides.gpus.end());
   overrides.settings.push_back(fmt::format("model.precision=\"{}\"", m.precision));
   for (const auto& [key, value] : m.settings) overrides.settings.push_back(key + "=" + value);
@@ -35,7 +39,7 @@ namespace {
 
 using Metric = Measurement::Metric;
 
-/// Rows that share what the step depends on. A series of the file may hold several such groups.
+/// The columns that rows of one group share. A series of the file may hold several such groups.
 struct GroupKey {
   std::string series, model, cluster, strategy, precision, settings;
   std::int64_t batch;
@@ -54,6 +58,7 @@ GroupKey group_key_of(const Measurement& m) {
           joined(m.settings), m.batch_per_gpu, m.metric};
 }
 
+/// Returns the groups in the order of their first rows, each in ascending order of GPUs.
 std::vector<TrainingRows> group(const std::vector<Measurement>& measurements) {
   std::map<GroupKey, std::size_t> index;
   std::vector<TrainingRows> groups;
@@ -73,7 +78,7 @@ bool is_wanted(const Measurement& m, const std::vector<int>& gpus) {
   return gpus.empty() || std::find(gpus.begin(), gpus.end(), m.gpus) != gpus.end();
 }
 
-/// The rows that count, and with an anchor the smallest of each group that has such rows.
+/// Keeps the rows that are scored, and with an anchor the smallest row of each group that has such rows.
 std::vector<TrainingRows> keep_wanted(std::vector<TrainingRows> groups, const ValidationOptions& options) {
   for (TrainingRows& rows : groups) {
     const bool any = std::any_of(rows.begin(), rows.end(),
@@ -85,7 +90,7 @@ std::vector<TrainingRows> keep_wanted(std::vector<TrainingRows> groups, const Va
   return groups;
 }
 
-/// Whether a mistake stands in a setting of the command line, which is no fault of the row.
+/// Returns true if the mistake is in a setting of the command line, which is no fault of the row.
 bool blames_settings(const InputError& error, const std::vector<std::string>& settings) {
   return std::any_of(error.diagnostics().begin(), error.diagnostics().end(), [&](const Diagnostic& d) {
     return std::any_of(settings.begin(), settings.end(),
@@ -93,7 +98,8 @@ bool blames_settings(const InputError& error, const std::vector<std::string>& se
   });
 }
 
-/// Shows a wrong setting of a rule where it stands: no fault of the row either.
+/// Throws the mistake at its place in the rules if a rule's setting caused it, which is no fault of the row
+/// either.
 void blame_rules(const InputError& error, const Measurement& row, const Provenance& provenance) {
   Diagnostics mistakes(provenance.source);
   for (const ProvenanceRule& rule : provenance.rules) {
@@ -110,6 +116,7 @@ void blame_rules(const InputError& error, const Measurement& row, const Provenan
   mistakes.throw_if_any();
 }
 
+/// Adds all scored rows of a group to the skipped ones.
 void skip(const TrainingRows& rows, const std::string& why, const ValidationOptions& options,
           Validation& validation) {
   for (const Measurement* m : rows) {
@@ -117,8 +124,8 @@ void skip(const TrainingRows& rows, const std::string& why, const ValidationOpti
   }
 }
 
-/// What the numbers of a row say comes before the rules, so that these know its strategy, and the plain loop
-/// behind them, since they do not know it any more.
+/// Returns the rows with all inferred settings. Names that numbers imply come before the rules, so that rules
+/// see the right strategy. Plain loops come after them, because rules would no longer recognize the strategy.
 std::vector<Measurement> rows_as_run(std::vector<Measurement> rows, const ValidationOptions& options,
                                      std::vector<InferredSetting>& inferred) {
   const auto add = [&](std::vector<InferredSetting> more) {
@@ -131,11 +138,14 @@ std::vector<Measurement> rows_as_run(std::vector<Measurement> rows, const Valida
   return rows;
 }
 
-/// All that decides what a group's rows are predicted to be.
+/// The facts that determine the predictions of a group.
 struct GroupCase {
-  GroupKey job;                              ///< without its series
-  std::vector<std::pair<int, int>> numbers;  ///< GPUs and nodes of each row
-  double anchor = 0;                         ///< the measured value that scales the rest; 0 without one
+  /// The group without its series.
+  GroupKey job;
+  /// GPUs and nodes of each row.
+  std::vector<std::pair<int, int>> numbers;
+  /// Measured value of the anchor; 0 without one.
+  double anchor = 0;
   auto operator<=>(const GroupCase&) const = default;
 };
 
@@ -146,14 +156,15 @@ GroupCase case_of(const TrainingRows& rows, const ValidationOptions& options) {
   return out;
 }
 
-/// What became of one group.
+/// The outcome of one group: points, a failure to reach the anchor, or a mistake.
 struct GroupOutcome {
   std::vector<ValidatedPoint> points;
   std::optional<UnreachedAnchor> unreached;
   std::optional<InputError> error;
 };
 
-/// Predicts groups of one case with one simulator.
+/// Predicts groups of one question with one simulator. It is not copied, because the group refers to the
+/// scenario.
 class CaseValidator {
  public:
   CaseValidator(const TrainingRows& rows, const ValidationOptions& options, OpenedCatalogs& opened) {
@@ -168,6 +179,7 @@ class CaseValidator {
   CaseValidator(const CaseValidator&) = delete;
   CaseValidator& operator=(const CaseValidator&) = delete;
 
+  /// Returns the outcome for one group; a mistake ends the whole question.
   GroupOutcome outcome(const TrainingRows& rows) {
     if (error_) return {{}, {}, error_};
     if (!group_->why_unreached().empty()) return {{}, group_->unreached(rows), {}};
@@ -185,8 +197,8 @@ class CaseValidator {
   std::optional<InputError> error_;
 };
 
-/// In the order of the groups. Those of one case come one after the other, so that one simulator at a time is
-/// in memory, however many cases a file has.
+/// Returns the outcomes in the order of the groups. Groups of one question are predicted one after the other,
+/// so that only one simulator is in memory, however many questions a file has.
 std::vector<GroupOutcome> outcomes_of(const std::vector<TrainingRows>& groups,
                                       const ValidationOptions& options, const Progress& progress) {
   std::map<GroupCase, std::vector<std::size_t>> cases;
@@ -204,7 +216,7 @@ std::vector<GroupOutcome> outcomes_of(const std::vector<TrainingRows>& groups,
   return outcomes;
 }
 
-/// Joins outcomes, in the order of the groups: points of one series under its name.
+/// Joins outcomes in the order of the groups; points of one series come under its name.
 class JoinedOutcomes {
  public:
   JoinedOutcomes(const ValidationOptions& options, Validation& validation)
@@ -220,6 +232,7 @@ class JoinedOutcomes {
   }
 
  private:
+  /// Throws mistakes of settings and rules, and skips the rows for all others.
   void add_error(const TrainingRows& rows, const InputError& error) {
     if (blames_settings(error, options_.settings)) throw InputError(error);
     blame_rules(error, *rows.front(), options_.provenance);
@@ -237,6 +250,7 @@ class JoinedOutcomes {
   std::map<std::string, std::size_t> places_;
 };
 
+/// Computes the statistics of series and of all rows, and sorts the failures by line.
 void summarize(Validation& validation) {
   std::vector<double> all, linear;
   int contained = 0;

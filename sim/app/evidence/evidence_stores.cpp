@@ -1,5 +1,7 @@
-// A store is one file. Writers lock a file beside it, read, and replace it; readers see the old or the new
-// one. What was removed lies in a file beside it, one whole store after the other.
+// Reads and changes stores of evidence. A store is one CSV file. A writer locks a file beside it
+// (STORE.lock), reads the store and replaces it as a whole, so that a reader sees either the old or the new
+// file. Removed rows are kept in STORE.removed, which holds one whole store after the other, the latest
+// removal last.
 #include "sim/app/evidence/evidence_stores.hpp"
 
 #include <algorithm>
@@ -30,17 +32,20 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// Returns an environment variable; empty when it is not set.
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
 
-/// Held until it goes.
+/// Exclusive lock of a store, held until the object is destroyed. The constructor waits while another process
+/// holds it, and throws EnvironmentError when the lock file cannot be opened.
 class StoreLock {
  public:
   explicit StoreLock(const std::string& store)
       : file_(store + ".lock"), descriptor_(::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
     if (descriptor_ < 0) fail();
+    // A signal may interrupt the wait; then it is resumed.
     while (::flock(descriptor_, LOCK_EX) != 0)
       if (errno != EINTR) fail();
   }
@@ -56,7 +61,7 @@ class StoreLock {
   int descriptor_;
 };
 
-/// Appends its rows; whether its last one is incomplete.
+/// Appends the rows of `file` to `table`. Returns true when the last row is incomplete, as after a crash.
 bool read_into(EvidenceTable& table, const std::string& file, EvidenceOf wanted) {
   return read_or_throw(read_text_file(file, kLargestEvidence),
                        [&](const SourceText& source, Diagnostics& diagnostics) {
@@ -69,7 +74,8 @@ bool exists(const std::string& file) {
   return fs::exists(file, ignored);
 }
 
-/// Takes the rows of other versions out of those from `first` on.
+/// Removes from `table` those rows from index `first` on that another version of foretrain predicted, and
+/// returns them.
 std::vector<Observation> taken_stale(EvidenceTable& table, std::size_t first) {
   const TextId current = table.find(FORETRAIN_VERSION);
   std::vector<Observation> stale;
@@ -81,7 +87,8 @@ std::vector<Observation> taken_stale(EvidenceTable& table, std::size_t first) {
   return stale;
 }
 
-/// Predicts them again, as far as their store has inputs for them.
+/// Predicts rows of another version again, as far as their store keeps the inputs for them. The others are
+/// counted in a warning.
 void add_again(const std::string& file, const std::vector<Observation>& stale, EvidenceTable& table,
                std::vector<std::string>& warnings) {
   const SourceText text = read_text_file(file, kLargestEvidence);
@@ -95,7 +102,8 @@ void add_again(const std::string& file, const std::vector<Observation>& stale, E
                                    printable(file), counted(left, "row")));
 }
 
-/// Appends the rows of a store as this version predicts them.
+/// Appends the rows of a store as this version predicts them. When the store cannot be read, `table` is left
+/// as it was.
 void take_store(const std::string& file, EvidenceOf wanted, EvidenceTable& table,
                 std::vector<std::string>& warnings) {
   const std::size_t before = table.size();
@@ -110,16 +118,20 @@ void take_store(const std::string& file, EvidenceOf wanted, EvidenceTable& table
   }
 }
 
+/// Orders rows by run, then by the fields that identify a measurement.
 bool is_before(const Observation& a, const Observation& b) {
   return a.run != b.run ? a.run < b.run : comes_before(a, b);
 }
 
+/// Returns true when two rows are the same measurement of the same run, predicted at different times.
 bool is_repeated(const Observation& a, const Observation& b) {
-  constexpr double kDigits = 1e-6;  // the store keeps nine
+  // Numbers in a store have nine significant digits, so equal values may differ by their rounding.
+  constexpr double kDigits = 1e-6;
   return a.run == b.run && is_same_run(a, b) && std::abs(a.measured / b.measured - 1) < kDigits;
 }
 
-/// What was read again takes the place of what is there: the model may have changed since.
+/// Returns `rows` with `more` added. A row of `more` replaces the same measurement in `rows`, as the model
+/// may have changed since. Complexity: O((n + m) log m).
 std::vector<Observation> overlaid(std::vector<Observation> rows, std::vector<Observation> more) {
   std::ranges::stable_sort(more, is_before);
   more.erase(std::unique(more.begin(), more.end(), is_repeated), more.end());
@@ -133,7 +145,8 @@ std::vector<Observation> overlaid(std::vector<Observation> rows, std::vector<Obs
   return rows;
 }
 
-/// Newer statements of one measurement come last and stay.
+/// Returns `inputs` with `more` added. The newer input of a measurement replaces the older one and comes
+/// last.
 std::vector<EvidenceInput> overlaid(std::vector<EvidenceInput> inputs,
                                     const std::vector<EvidenceInput>& more) {
   std::set<std::string> known;
@@ -145,6 +158,7 @@ std::vector<EvidenceInput> overlaid(std::vector<EvidenceInput> inputs,
   return inputs;
 }
 
+/// Returns the text of a store. Inputs of runs that have no row left are dropped.
 std::string text_of(const EvidenceStore& store) {
   std::set<std::string> runs;
   for (const Observation& row : store.rows) runs.insert(printable(row.run));
@@ -155,10 +169,11 @@ std::string text_of(const EvidenceStore& store) {
   return text;
 }
 
+/// Returns the file that keeps removed rows.
 std::string file_of_removed(const std::string& store) { return store + ".removed"; }
 
-/// Before a lock appears beside it. Only a file that does not begin like a store is read whole, to say where
-/// it is wrong.
+/// Throws InputError when the file is there and is no store, before a lock file appears beside it. Only a
+/// file that does not begin like a store is read whole, so that the message can name the line.
 void refuse_what_is_no_store(const std::string& file) {
   std::error_code problem;
   if (fs::is_regular_file(file, problem)) {
@@ -170,7 +185,8 @@ void refuse_what_is_no_store(const std::string& file) {
   if (exists(file)) read_store(file);
 }
 
-/// Makes its folder.
+/// Creates the folder of the store when needed, and returns the lock. Throws InputError when there is no file
+/// to lock or it is no store, EnvironmentError when the folder cannot be made.
 StoreLock locked(const std::string& file) {
   if (file.empty())
     throw InputError("there is no place for a store of your own: neither HOME nor XDG_DATA_HOME is set",
@@ -184,13 +200,14 @@ StoreLock locked(const std::string& file) {
   return StoreLock(file);
 }
 
-/// Where the last of several stores in one text begins.
+/// Returns the byte at which the last of several stores in one text begins.
 std::size_t last_store(const std::string& text) {
   const std::string mark = "\n" + evidence_heading();
   const std::size_t at = text.rfind(mark);
   return at == std::string::npos ? 0 : at + 1;
 }
 
+/// Returns the rows and inputs of the text. Throws InputError with every mistake.
 EvidenceStore read_store(const SourceText& text) {
   EvidenceTable table;
   read_or_throw(text, [&table](const SourceText& source, Diagnostics& diagnostics) {
@@ -199,7 +216,8 @@ EvidenceStore read_store(const SourceText& text) {
   return {table.observations(), read_inputs(text.text)};
 }
 
-/// Of a store that is locked.
+/// Replaces a locked store by what `change` makes of it. Throws InputError when the result would exceed the
+/// limits of reading.
 void rewrite(const std::string& file, const std::function<void(EvidenceStore& store)>& change) {
   EvidenceStore store = exists(file) ? read_store(read_text_file(file, kLargestEvidence)) : EvidenceStore{};
   change(store);
@@ -214,6 +232,7 @@ void rewrite(const std::string& file, const std::function<void(EvidenceStore& st
 
 }  // namespace
 
+// A relative XDG_DATA_HOME is ignored, as the XDG base directory specification demands.
 std::string personal_store() {
   const std::string data = variable("XDG_DATA_HOME"), home = variable("HOME");
   if (!data.empty() && fs::path(data).is_absolute()) return data + "/foretrain/evidence.csv";
@@ -228,6 +247,8 @@ EvidenceStore read_store(const std::string& file) {
   return read_store(read_text_file(file, kLargestEvidence));
 }
 
+// Without a name, shipped, site and personal stores are read in this order, and a broken one is only a
+// warning: it must not prevent a prediction that it would merely have corrected.
 OpenedEvidence open_evidence(const std::string& asked, EvidenceOf wanted) {
   OpenedEvidence out;
   if (asked == "off") return out;
@@ -250,6 +271,7 @@ OpenedEvidence open_evidence(const std::string& asked, EvidenceOf wanted) {
   return out;
 }
 
+// Reading, changing and writing happen under one lock, so that no change of another process is lost.
 void change_store(const std::string& file, const std::function<void(EvidenceStore& store)>& change) {
   const StoreLock lock = locked(file);
   rewrite(file, change);
@@ -262,6 +284,7 @@ void add_to_store(const std::string& file, const EvidenceStore& more) {
   });
 }
 
+// A job stands in a store once, so a row with its id, cluster and source is replaced.
 void add_job_to_store(const std::string& file, const Observation& row, const EvidenceInput& input) {
   change_store(file, [&](EvidenceStore& store) {
     std::erase_if(store.rows, [&](const Observation& old) {
@@ -272,13 +295,15 @@ void add_job_to_store(const std::string& file, const Observation& row, const Evi
   });
 }
 
-/// The rows are on the disk twice before they are once: a program that is killed in between loses none.
+// Removed rows are written to STORE.removed before the store without them. A program that is killed in
+// between leaves them in both files and loses none.
 std::vector<Observation> remove_from_store(const std::string& file,
                                            const std::function<void(const std::vector<Observation>&)>& choose,
                                            const std::function<bool(const Observation&)>& is_gone) {
   EvidenceStore removed;
   if (!file.empty() && !exists(file)) {
-    choose({});  // a store that is not there has no rows, and no lock
+    // A missing store has no rows, and no lock file is created for it.
+    choose({});
     return {};
   }
   change_store(file, [&](EvidenceStore& store) {
@@ -298,6 +323,8 @@ std::vector<Observation> remove_from_store(const std::string& file,
   return removed.rows;
 }
 
+// Only the last store of STORE.removed is restored; the file is cut at its start afterwards. A process that
+// is killed between the two restores the same rows once more, which changes nothing.
 std::vector<Observation> restore_removed(const std::string& file) {
   const std::string kept = file_of_removed(file);
   if (file.empty() || !exists(kept))

@@ -1,5 +1,8 @@
-// measured add: value, or the rate that a pasted log says → [measured] of the scenario → simulated step → row
-// of the user's store.
+// The command that records a measured step. A value, or the rate that a pasted log states, becomes [measured]
+// of the scenario. The step is then simulated, and both times are added to the user's store as one row.
+//
+// `foretrain measured add 326/s SCENARIO --gpus 4` prints which row was stored and where. A value that is no
+// rate or time, or that is off by a unit, ends it with exit code 1 and leaves the store as it was.
 #include "sim/app/evidence/measured_step.hpp"
 
 #include <algorithm>
@@ -30,12 +33,13 @@ namespace foretrain {
 
 namespace {
 
+// Hint of messages about a value that is not understood.
 constexpr const char* kSpelling =
     "samples per second of all GPUs as in 326/s, a step's time as in 98ms, a line of a log, or a file of "
     "them";
 
-/// The text behind VALUE: a file's, standard input, or a line of a log itself; nothing for "326/s" and
-/// "98ms".
+/// Returns the log that VALUE stands for: the content of a file, standard input for "-", or VALUE itself when
+/// it is a line of a log. Returns nothing for a plain value such as "326/s" or "98ms".
 std::optional<SourceText> log_text_of(const std::string& value) {
   std::error_code unknown;
   if (value == "-" || std::filesystem::is_regular_file(value, unknown)) return read_machine_text(value);
@@ -46,11 +50,14 @@ std::optional<SourceText> log_text_of(const std::string& value) {
   return std::nullopt;
 }
 
+/// Throws InputError that points at a line of the log; line 0: at the log as a whole.
 [[noreturn]] void refuse_text(const SourceText& text, int line, std::string why, std::string hint) {
   throw InputError({{text.name, {line, line > 0 ? 1 : 0, 1}, "", std::move(why), std::move(hint)}});
 }
 
-/// "measured.step="116.3 ms"" of a log with 8.6 it/s.
+/// Returns the setting that a log states, for instance measured.step="116.3 ms" for 8.6 it/s. Throws
+/// InputError when the log is of another number of GPUs, has no rate, or has tokens without a length of
+/// samples.
 std::string setting_of_log(const SourceText& text, const MeasuredCommand& command) {
   const int gpus = command.overrides.gpus.front();
   if (const int said = stated_job_size(text.text, {}).gpus; said > 0 && said != gpus)
@@ -59,6 +66,7 @@ std::string setting_of_log(const SourceText& text, const MeasuredCommand& comman
   const std::optional<PastedRate> rate = pasted_rate(text.text, gpus);
   if (!rate)
     refuse_text(text, 0, "no line of it has a rate", "as in 9.8it/s, 1.2s/it, 326 images/sec, 98 ms/step");
+  // The note tells the user which line was taken and how it was read.
   write_message(fmt::format("note: {}: {}\n", printable(text.name), in_words(*rate)));
   if (rate->of == PastedRate::Of::steps) return fmt::format("measured.step=\"{} us\"", 1e6 / rate->per_s);
   if (rate->of == PastedRate::Of::samples) return fmt::format("measured.samples_per_s={}", rate->per_s);
@@ -69,7 +77,8 @@ std::string setting_of_log(const SourceText& text, const MeasuredCommand& comman
                      rate->per_s / static_cast<double>(command.tokens_per_sample));
 }
 
-/// "measured.samples_per_s=326" of "326/s", "measured.step="98 ms"" of "98ms".
+/// Returns the setting that VALUE states: measured.samples_per_s=326 for "326/s", measured.step="98 ms" for
+/// "98ms".
 std::string setting_of(const std::string& value) {
   if (value.ends_with("/s")) {
     double rate = 0;
@@ -84,10 +93,12 @@ std::string setting_of(const std::string& value) {
   return fmt::format("measured.step=\"{}\"", value);
 }
 
-/// Another GPU explains a larger difference as often as an error of the prediction does.
+// A user should check the machine from this quotient on: a wrong GPU explains such a difference as often as
+// an error of the prediction.
 constexpr double kDoubtfulQuotient = 2;
 
-/// Asks whether a step of another length than predicted is of this machine; empty where it is near enough.
+/// Returns a warning that asks whether the step was measured on this machine; empty when measured and
+/// predicted time differ by less than the factor kDoubtfulQuotient.
 std::string suspect_sentence(const Observation& row) {
   const bool is_longer = row.measured > row.predicted;
   const double quotient = is_longer ? row.measured / row.predicted : row.predicted / row.measured;
@@ -101,7 +112,7 @@ std::string suspect_sentence(const Observation& row) {
       printable(row.precision), row.size);
 }
 
-/// Each value that is added is a run of its own.
+/// Returns a name for the new row's run that is free in the store: every added value is a run of its own.
 std::string next_run(const EvidenceStore& store) {
   for (std::size_t number = 1;; ++number) {
     std::string run = fmt::format("measured {}", number);
@@ -114,6 +125,7 @@ std::string next_run(const EvidenceStore& store) {
 JobInput own_input(const OpenedScenario& opened, const ScenarioOverrides& overrides) {
   JobInput input{kOwnSource, "", overrides.gpus.front()};
   input.scenario.text = scenario_file_of(opened.source, overrides);
+  // A scenario that names files is stored under its own folder, so that relative names can be found again.
   const bool names_files = input.scenario.text.find('/') != std::string::npos ||
                            input.scenario.text.find(".toml") != std::string::npos;
   input.scenario.name =
@@ -123,8 +135,10 @@ JobInput own_input(const OpenedScenario& opened, const ScenarioOverrides& overri
   return input;
 }
 
+// The row has the question of a step (network, GPU, batch, precision …) and both times.
 Observation measured_step_row(Scenario scenario) {
   if (!scenario.anchor) throw InputError("its scenario has no [measured]");
+  // The measurement must not calibrate the prediction that it is compared with.
   const Anchor measured = *std::exchange(scenario.anchor, std::nullopt);
   if (!has_evidence(scenario))
     throw InputError("large models of [parallel] and mixed nodes have no evidence yet");
@@ -132,6 +146,7 @@ Observation measured_step_row(Scenario scenario) {
   const PredictionPoint point = predict(scenario).points.front();
   Observation row = step_question(scenario, point.batch_per_gpu);
   row.what = measured.gpus > 1 ? Observed::job : Observed::step;
+  // A quotient this large comes from a wrong unit, such as ms given as s.
   row.gpus = measured.gpus, row.nodes = point.nodes;
   row.measured = measured.step_s, row.predicted = point.step_s;
   if (const double quotient = row.measured / row.predicted;
@@ -142,6 +157,7 @@ Observation measured_step_row(Scenario scenario) {
   return row;
 }
 
+// The sentence names what was measured and both times, so that the user can notice a wrong unit or machine.
 std::string kept_sentence(const std::string& store, const Observation& row) {
   return fmt::format("Kept in {}: {} batch {:g} on {} of {}, {} a step where {} are predicted.\n",
                      printable(store), printable(row.model), row.size, counted(row.gpus, "GPU"),
@@ -150,6 +166,7 @@ std::string kept_sentence(const std::string& store, const Observation& row) {
          suspect_sentence(row);
 }
 
+// The value is passed on as a setting, so that its unit is checked by the reader of scenarios.
 void run_measured_add(const MeasuredCommand& command) {
   ScenarioOverrides overrides = command.overrides;
   if (overrides.gpus.size() != 1)
@@ -165,6 +182,7 @@ void run_measured_add(const MeasuredCommand& command) {
   row.source = kOwnSource, row.version = FORETRAIN_VERSION;
   JobInput input = own_input(opened, overrides);
   const std::string file = named_store(command.store);
+  // The name of the run is chosen under the store's lock, so that two commands at once take different names.
   change_store(file, [&](EvidenceStore& store) {
     row.run = input.run = next_run(store);
     store.rows.push_back(row);

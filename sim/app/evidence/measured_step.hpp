@@ -1,4 +1,4 @@
-// A step that a user measured, as a row of their store: the value comes in as the scenario's [measured].
+// A step that a user measured, as a row of a store. The value arrives as [measured] of a scenario.
 #pragma once
 
 #include <string>
@@ -10,16 +10,18 @@
 
 namespace foretrain {
 
-/// The measured step of a scenario with [measured] beside what is simulated without it; run, source and
-/// version are left to the caller. Throws InputError where such a training has no evidence, or the value is
-/// off by a factor that only a unit explains.
+/// Returns the measured step of a scenario with [measured], and the step that is simulated without it. The
+/// caller fills in run, source and version. Throws InputError when trainings of this kind have no evidence,
+/// or when the value is so far from the prediction that only a wrong unit explains it.
 Observation measured_step_row(Scenario scenario);
 
-/// What another version needs to predict a row of one's own again, on the first of the asked numbers of GPUs.
-/// A scenario that names files has its folder, else nothing tells where they lie.
+/// Returns what another version of foretrain needs to predict a user's row again: the scenario as text, for
+/// the first number of GPUs in `overrides`. A scenario that names files keeps its folder, so that they can be
+/// found.
 JobInput own_input(const OpenedScenario& opened, const ScenarioOverrides& overrides);
 
-/// "Kept in own.csv: resnet50 batch 32 on 4 GPUs of puhti, 119 ms a step where 106 ms are predicted."
+/// Returns the sentence that confirms a row: "Kept in own.csv: resnet50 batch 32 on 4 GPUs of puhti, 119 ms a
+/// step where 106 ms are predicted." A warning follows when the two differ much.
 std::string kept_sentence(const std::string& store, const Observation& row);
 
 }  // namespace foretrain

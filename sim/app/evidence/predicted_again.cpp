@@ -1,5 +1,6 @@
-// Inputs of one source and kind are predicted together, as the file that they came from was. The cache is
-// keyed by the version and the inputs' text, so that rows that are added later leave it valid.
+// Predicts stored runs again after an update of foretrain. Inputs of one source and kind are predicted
+// together, as the file that they came from was. The result is cached under the version and a hash of the
+// inputs' text, so that rows that are added later do not invalidate the cache of older ones.
 #include "sim/app/evidence/predicted_again.hpp"
 
 #include <algorithm>
@@ -32,13 +33,14 @@ namespace {
 
 using Kind = EvidenceInput::Kind;
 
-/// What a row keeps from version to version. Texts of a store are as printable().
+/// The fields of a row that stay the same from version to version. Texts are compared in the form of
+/// printable(), as a store keeps them.
 using RowKey = std::tuple<Observed, std::string, std::string, double, int, int>;
 RowKey key_of(const Observation& row) {
   return {row.what, row.source, printable(row.run), row.size, row.gpus, row.nodes};
 }
 
-/// In the order of the store.
+/// Returns the inputs of runs that are stale, in the order of the store.
 std::vector<EvidenceInput> inputs_of(const std::vector<Observation>& stale,
                                      const std::vector<EvidenceInput>& inputs) {
   std::set<std::string> runs;
@@ -49,6 +51,7 @@ std::vector<EvidenceInput> inputs_of(const std::vector<Observation>& stale,
   return out;
 }
 
+/// Returns $XDG_CACHE_HOME/foretrain or ~/.cache/foretrain; empty when there is no home.
 std::string cache_folder() {
   const char* cache = std::getenv("XDG_CACHE_HOME");
   if (cache != nullptr && fs::path(cache).is_absolute()) return std::string(cache) + "/foretrain";
@@ -56,7 +59,7 @@ std::string cache_folder() {
   return home == nullptr || *home == '\0' ? "" : std::string(home) + "/.cache/foretrain";
 }
 
-/// Empty: there is no place for one.
+/// Returns the cache file for these inputs; empty when there is no place for one.
 std::string cache_file(const std::vector<EvidenceInput>& inputs) {
   std::uint64_t hash = content_hash(FORETRAIN_VERSION);
   for (const EvidenceInput& input : inputs) hash = content_hash(input_line(input), hash);
@@ -64,9 +67,10 @@ std::string cache_file(const std::vector<EvidenceInput>& inputs) {
   return folder.empty() ? "" : fmt::format("{}/evidence-{}-{:016x}.csv", folder, FORETRAIN_VERSION, hash);
 }
 
-/// Comment lines of a cache.
+// Comment line of a cache that names a run which cannot be predicted.
 constexpr std::string_view kProblem = "# cannot be predicted: ";
 
+/// Returns the texts of all such lines.
 std::vector<std::string> problems_in(std::string_view text) {
   std::vector<std::string> out;
   for (std::size_t at = text.find(kProblem); at != std::string_view::npos; at = text.find(kProblem, at)) {
@@ -76,7 +80,8 @@ std::vector<std::string> problems_in(std::string_view text) {
   return out;
 }
 
-/// A cache that is damaged is made anew.
+/// Reads the cache. Returns false when it is missing or damaged; the caller then predicts and writes it
+/// again.
 bool read_cache(const std::string& file, PredictedAgain& out) {
   std::error_code none;
   if (file.empty() || !fs::is_regular_file(file, none)) return false;
@@ -87,6 +92,7 @@ bool read_cache(const std::string& file, PredictedAgain& out) {
       return read_evidence(source, diagnostics, table);
     });
     out = {table.observations(), problems_in(text.text)};
+    // An incomplete last row means that writing it was interrupted.
     return !is_torn;
   } catch (const InputError&) {
   } catch (const EnvironmentError&) {
@@ -94,7 +100,7 @@ bool read_cache(const std::string& file, PredictedAgain& out) {
   return false;
 }
 
-/// Without it the next command predicts them again.
+/// Writes the cache. Errors are ignored: without a cache the next command only predicts the rows again.
 void write_cache(const std::string& file, const PredictedAgain& again) {
   if (file.empty()) return;
   std::string text = evidence_heading();
@@ -109,12 +115,14 @@ void write_cache(const std::string& file, const PredictedAgain& again) {
   }
 }
 
+/// Predicts one finished job again from its stored input. Throws InputError when it is not possible.
 Observation predicted_job(const JobInput& input) {
   ScenarioOverrides overrides;
   overrides.gpus = {input.gpus};
   Scenario scenario = read_scenario(input.scenario, overrides);
   if (input.spread_nodes > 0) scenario.layout = Layout::spread, scenario.cluster.nodes = input.spread_nodes;
-  if (scenario.anchor) {  // of `measured add`
+  // Rows with [measured] come from a value that a user recorded, not from the accounting.
+  if (scenario.anchor) {
     Observation row = measured_step_row(std::move(scenario));
     row.run = input.run, row.source = input.source, row.version = FORETRAIN_VERSION;
     return row;
@@ -123,8 +131,10 @@ Observation predicted_job(const JobInput& input) {
   const auto point = std::ranges::find(prediction.points, input.gpus, &PredictionPoint::gpus);
   if (point == prediction.points.end())
     throw InputError(fmt::format("nothing is predicted for {}", counted(input.gpus, "GPU")));
+  // The job as observation_of() needs it: an id, a state and an elapsed time.
   FinishedJob job;
-  job.id = input.run.substr(std::min<std::size_t>(input.run.size(), 4));  // behind "job "
+  // The run is named "job ID"; the id stands behind the first four characters.
+  job.id = input.run.substr(std::min<std::size_t>(input.run.size(), 4));
   job.state.emplace().value = JobState::completed;
   job.elapsed_s.emplace().value = input.elapsed_s;
   JobObservation measured = observation_of(job, {prediction, *point, 0, ""}, scenario);
@@ -134,6 +144,7 @@ Observation predicted_job(const JobInput& input) {
   return *measured.row;
 }
 
+/// Predicts the inputs of one group, which all have the same kind and source.
 std::vector<Observation> predicted(const std::vector<EvidenceInput>& group, const Progress& progress) {
   if (group.front().kind == Kind::job) {
     std::vector<Observation> rows;
@@ -145,10 +156,12 @@ std::vector<Observation> predicted(const std::vector<EvidenceInput>& group, cons
   return evidence_of(measurements_of(group), options, progress).rows;
 }
 
+/// Collects rows that are predicted again, and shows the progress.
 class Again {
  public:
   explicit Again(PredictedAgain& out) : out_(out), progress_("predicting again what another version had") {}
 
+  /// Predicts all inputs: first each group as a whole, which is faster, then a failed group run by run.
   void add_all(const std::vector<EvidenceInput>& inputs) {
     std::map<std::pair<Kind, std::string>, std::vector<EvidenceInput>> groups;
     for (const EvidenceInput& input : inputs)
@@ -160,7 +173,7 @@ class Again {
   }
 
  private:
-  /// False when it cannot be predicted as a whole.
+  /// Predicts one group. Returns false, with the reason in `why_`, when it cannot be predicted as a whole.
   bool add(const std::vector<EvidenceInput>& group) {
     try {
       const auto rows = predicted(group, [this](double done) { progress_.show(done); });
@@ -172,7 +185,7 @@ class Again {
     }
   }
 
-  /// One wrong run leaves the others.
+  /// Predicts a group run by run, so that one wrong run does not take the others with it.
   void add_by_runs(const std::vector<EvidenceInput>& group) {
     std::map<std::string, std::vector<EvidenceInput>> runs;
     for (const EvidenceInput& input : group) runs[input.run()].push_back(input);
@@ -187,6 +200,8 @@ class Again {
 
 }  // namespace
 
+// Inputs of stale runs alone are predicted. The cache holds their results, whichever rows are asked for
+// later.
 PredictedAgain predict_again(const std::vector<Observation>& stale,
                              const std::vector<EvidenceInput>& inputs) {
   PredictedAgain out;
@@ -198,6 +213,7 @@ PredictedAgain predict_again(const std::vector<Observation>& stale,
     Again(out).add_all(needed);
     write_cache(cache, out);
   }
+  // Inputs may yield more rows than were stale; only replacements of stale rows are returned.
   std::set<RowKey> wanted;
   for (const Observation& row : stale) wanted.insert(key_of(row));
   std::erase_if(out.rows, [&wanted](const Observation& row) { return !wanted.contains(key_of(row)); });

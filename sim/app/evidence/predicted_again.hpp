@@ -1,5 +1,5 @@
-// Rows of evidence that another version of the program predicted, predicted by this one, from the inputs that
-// their store keeps.
+// Rows of evidence that another version of foretrain predicted, predicted again from the inputs that their
+// store keeps.
 #pragma once
 
 #include <string>
@@ -10,16 +10,17 @@
 
 namespace foretrain {
 
-/// Stored runs with what this version of the program predicts for them, and the runs that it cannot predict.
+/// Stored runs with this version's predictions, and the runs that this version cannot predict.
 struct PredictedAgain {
   std::vector<Observation> rows;
-  std::vector<std::string> problems;  ///< of inputs that cannot be predicted, in a sentence each
+  /// A sentence for each run that cannot be predicted.
+  std::vector<std::string> problems;
 };
 
-/// Predicts those of `inputs` that `stale` rows come from, and returns what takes the place of these rows.
-/// The first call of a version does so; others read what that one left in the user's cache
-/// ($XDG_CACHE_HOME/foretrain). Rows whose run has no input get no row. Inputs that cannot be predicted are
-/// problems and no errors.
+/// Predicts the `inputs` that the `stale` rows come from, and returns rows that replace the stale ones. The
+/// first call of a version predicts them; later calls read its result from the user's cache
+/// ($XDG_CACHE_HOME/foretrain). A stale row without an input gets no replacement. Inputs that cannot be
+/// predicted become `problems`, not exceptions.
 PredictedAgain predict_again(const std::vector<Observation>& stale, const std::vector<EvidenceInput>& inputs);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// evidence remove and evidence undo: rows taken out of a store by the names of their series, and put back.
+// The commands evidence remove and evidence undo. Rows leave a store by the names of their series, and can be
+// restored.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -19,9 +20,10 @@ namespace foretrain {
 
 namespace {
 
+// Largest number of series that are listed; the others are only counted.
 constexpr std::size_t kShownRuns = 20;
 
-/// "  monday: 1 step, 3 ratio" for each series, in the order of their names.
+/// Returns a line such as "  monday: 1 step, 3 ratio" for each series, in order of their names.
 std::string runs_text(const std::vector<Observation>& rows) {
   std::map<std::string, std::array<int, kObservedNames.size()>> counts;
   for (const Observation& row : rows) ++counts[printable(row.run)][static_cast<std::size_t>(row.what)];
@@ -39,14 +41,14 @@ std::string runs_text(const std::vector<Observation>& rows) {
   return out;
 }
 
-/// Names of a store are as printable().
+/// Returns the given names in the form of printable(), in which a store keeps them.
 std::set<std::string> names_of(const EvidenceCommand& command) {
   std::set<std::string> out;
   for (const std::string& run : command.runs) out.insert(printable(run));
   return out;
 }
 
-/// Nothing is removed when one of the names is unknown.
+/// Throws InputError when one of the names is unknown, so that nothing is removed by a mistyped command.
 void check_names(const EvidenceCommand& command, const std::vector<Observation>& rows) {
   std::set<std::string> known;
   for (const Observation& row : rows) known.insert(row.run);
@@ -68,6 +70,7 @@ void check_names(const EvidenceCommand& command, const std::vector<Observation>&
         "`foretrain evidence list` says what is there");
 }
 
+/// Returns the command line that restores the removed rows, with the same store.
 std::string undo_command(const EvidenceCommand& command) {
   const std::string store = command.store.empty() ? "" : " --store " + shell_word(command.store);
   return "foretrain evidence undo" + store;
@@ -75,9 +78,11 @@ std::string undo_command(const EvidenceCommand& command) {
 
 }  // namespace
 
+// The dry run lists rows from an unlocked store; the removal itself checks the names again under the lock.
 void run_evidence_remove(const EvidenceCommand& command) {
   const std::string store = named_store(command.store);
   const std::set<std::string> names = names_of(command);
+  // A row leaves by one of three reasons; the parser admits only one of them in a command.
   const auto is_gone = [&](const Observation& row) {
     return command.all || names.contains(row.run) ||
            (!command.matching.empty() && has_word(row, command.matching));
@@ -91,6 +96,7 @@ void run_evidence_remove(const EvidenceCommand& command) {
                         printable(store), runs_text(rows)));
     return;
   }
+  // Names are checked under the lock, because another process may have changed the store meanwhile.
   const std::vector<Observation> removed = remove_from_store(
       store, [&](const std::vector<Observation>& rows) { check_names(command, rows); }, is_gone);
   std::string text =
@@ -100,6 +106,7 @@ void run_evidence_remove(const EvidenceCommand& command) {
   write_output("", text + "\n");
 }
 
+// Prints which rows were put back. Repeated calls undo earlier removals one by one.
 void run_evidence_undo(const EvidenceCommand& command) {
   const std::string store = named_store(command.store);
   const std::vector<Observation> rows = restore_removed(store);

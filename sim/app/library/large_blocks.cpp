@@ -1,4 +1,5 @@
-// Large arrays on huge pages: operator new of the program and of the shared library.
+// Replaces operator new and delete of the program and the shared library, so that large arrays use huge
+// pages.
 #include <cstdint>
 #include <cstdlib>
 #include <new>
@@ -10,14 +11,15 @@
 
 namespace {
 
-/// From where an array asks for huge pages: a few of them (2 MiB on x86-64).
+// Size in bytes from which an array asks for huge pages: several of 2 MiB, their size on x86-64.
 constexpr std::size_t kManyPages = 8 << 20;
 
-/// The arrays of a long network are written from their beginning to their end: on huge pages they meet the
-/// system every 2 MiB instead of every 4 KiB, which were a third of their time. A kernel without them takes
-/// no notice.
+/// Advises the kernel to back the block with huge pages. Arrays of a long network are written once from start
+/// to end; with huge pages they fault every 2 MiB instead of every 4 KiB, and faults were a third of the time
+/// to fill them. A kernel without huge pages ignores the advice.
 void ask_for_huge_pages([[maybe_unused]] void* block, [[maybe_unused]] std::size_t bytes) {
 #ifdef MADV_HUGEPAGE
+  // madvise takes whole pages, so the start is rounded down.
   const auto page = static_cast<std::uintptr_t>(::getpagesize());
   const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(block) / page * page;
   ::madvise(reinterpret_cast<void*>(begin), bytes, MADV_HUGEPAGE);
@@ -26,6 +28,7 @@ void ask_for_huge_pages([[maybe_unused]] void* block, [[maybe_unused]] std::size
 
 }  // namespace
 
+// malloc's result satisfies the alignment of operator new, so both deletes are free().
 void* operator new(std::size_t bytes) {
   void* block = std::malloc(bytes);
   if (block == nullptr) throw std::bad_alloc();

@@ -1,4 +1,8 @@
-// The only catch and the only exit codes.
+// Runs a command line and turns every exception into a message and an exit code. No other code catches
+// exceptions to end the program.
+//
+// Exit codes of the program: 0 success, 1 wrong input (InputError), 2 wrong usage (command_line.cpp), 3
+// environment error such as a file that cannot be written, 130 interrupted.
 #include "sim/app/library/run_program.hpp"
 
 #include <cstdio>
@@ -21,8 +25,10 @@ namespace foretrain {
 
 namespace {
 
+// Exit codes: wrong input, environment error (I/O), and 128 + SIGINT for an interrupted command.
 constexpr int kWrongInput = 1, kEnvironmentError = 3, kInterrupted = 130;
 
+/// Writes the message to standard error and returns `code`. Output that is already buffered is written first.
 int fail(const std::string& text, int code) {
   std::fflush(stdout);
   const std::string shown = printable_lines(text);
@@ -30,7 +36,8 @@ int fail(const std::string& text, int code) {
   return code;
 }
 
-/// Everything that was printed has arrived.
+/// Returns `code` when all output could be written; otherwise reports an environment error. A full disk must
+/// not look like success.
 int finish(int code) {
   if (HeldOutput::current() != nullptr) return code;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
@@ -39,6 +46,7 @@ int finish(int code) {
 
 }  // namespace
 
+// The order of the handlers matters: InputError and Interrupted are more specific than std::exception.
 int run_program(int argc, char** argv) {
   try {
     return finish(run_command_line(argc, argv));
@@ -59,6 +67,7 @@ HeldRun run_held(const std::vector<std::string>& arguments) {
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
+  // A long-lived caller may change files between two calls, so the cache of read files is emptied.
   forget_read_files();
   HeldOutput held;
   const int code = run_program(static_cast<int>(words.size()), pointers.data());

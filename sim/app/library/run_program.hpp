@@ -1,4 +1,4 @@
-// A command line carried out to its exit code, with what went wrong as sentences.
+// Runs a command line to its exit code, with errors as messages.
 #pragma once
 
 #include <string>
@@ -6,17 +6,18 @@
 
 namespace foretrain {
 
-/// 0 ok, 1 wrong input, 2 wrong usage, 3 environment error, 130 interrupted. Never throws. Results and
-/// sentences go where the thread's output goes (held_output.hpp).
+/// Runs the program with main()'s arguments. Returns 0 for success, 1 for wrong input, 2 for wrong usage, 3
+/// for an environment error, 130 when interrupted. Never throws. Output and messages go where the thread's
+/// output goes (held_output.hpp).
 int run_program(int argc, char** argv);
 
-/// What a command came to, and the texts that it would have printed.
+/// The result of a held command: its exit code, and the texts that it would have printed.
 struct HeldRun {
   int exit_code = 0;
   std::string output, messages;
 };
 
-/// A command line without the program's name, with the thread's output held.
+/// Runs a command line, given without the program's name, and holds the thread's output in memory.
 HeldRun run_held(const std::vector<std::string>& arguments);
 
 }  // namespace foretrain

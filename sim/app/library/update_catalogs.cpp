@@ -1,4 +1,8 @@
-// update-catalogs: newer catalogs from an archive into the user's own folder, whole or not at all.
+// The command update-catalogs: unpacks newer catalogs from an archive into the user's own folder. They are
+// replaced completely or not at all: files go to a new folder first, which is then renamed.
+//
+// `foretrain update-catalogs FILE` prints how many files are in which folder. A broken archive, or one that
+// is not newer, ends it with exit code 1 and changes nothing.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -28,17 +32,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Catalogs have 3 MB in 400 files.
+// Limits of the archive, unpacked bytes and files. The catalogs have about 3 MB in 400 files.
 constexpr std::size_t kLargestArchive = std::size_t{64} << 20, kMostFiles = 10'000;
+// Folders that an archive of catalogs may contain; a file elsewhere refuses the archive.
 constexpr std::array<std::string_view, 6> kFolders{"models/",   "topologies/", "scenarios/",
                                                    "datasets/", "evidence/",   "measured/"};
 constexpr const char* kWhatIsOne = "give foretrain-catalogs-DATE.tar.gz, as `make catalogs` packs it";
 
+/// Throws InputError about the archive, with a hint on how to get a right one.
 [[noreturn]] void refuse(const std::string& file, std::string why) {
   throw InputError(std::vector<Diagnostic>{{file, {}, "", std::move(why), kWhatIsOne}});
 }
 
-/// A day of the calendar that is not in the future, but for the zones of the earth.
+/// Returns true for a date YYYY-MM-DD that exists and is at most tomorrow, as time zones may be a day ahead.
 bool is_day(std::string_view text) {
   constexpr std::string_view kForm = "dddd-dd-dd";
   const bool has_form = text.size() == kForm.size() && std::ranges::equal(text, kForm, [](char c, char form) {
@@ -56,6 +62,7 @@ bool is_day(std::string_view text) {
   return day.ok() && std::chrono::sys_days(day) <= tomorrow;
 }
 
+/// Returns true for the date file and for .toml and .csv files of the catalogs' folders.
 bool is_of_catalogs(const TarEntry& entry) {
   if (entry.name == kCatalogsDateFile) return true;
   const bool is_text = entry.name.ends_with(".toml") || entry.name.ends_with(".csv");
@@ -63,13 +70,14 @@ bool is_of_catalogs(const TarEntry& entry) {
                         kFolders, [&](std::string_view folder) { return entry.name.starts_with(folder); });
 }
 
-/// The files, and the day that one of them says.
+/// An unpacked archive: its files, and the date that one of them states. `entries` refer to `archive`.
 struct NewCatalogs {
   std::string archive;
   std::vector<TarEntry> entries;
   std::string date;
 };
 
+/// Reads and checks the whole archive, which may be compressed with gzip. Throws InputError.
 NewCatalogs read_catalogs(const std::string& file) {
   const SourceText packed = read_text_file(file, kLargestArchive);
   NewCatalogs out;
@@ -90,6 +98,7 @@ NewCatalogs read_catalogs(const std::string& file) {
   return out;
 }
 
+/// Writes the files below `folder` and creates the folders that they need.
 void write_below(const fs::path& folder, const std::vector<TarEntry>& entries) {
   for (const TarEntry& entry : entries) {
     const fs::path path = folder / entry.name;
@@ -98,7 +107,7 @@ void write_below(const fs::path& folder, const std::vector<TarEntry>& entries) {
   }
 }
 
-/// Takes the place of what was there before.
+/// Replaces `folder` by `made`. When the second rename fails, the old folder is put back.
 void put_in_place(const fs::path& made, const fs::path& folder) {
   const fs::path before = folder.string() + fmt::format(".before-{}", ::getpid());
   const bool was_there = fs::exists(folder);
@@ -112,6 +121,7 @@ void put_in_place(const fs::path& made, const fs::path& folder) {
 
 }  // namespace
 
+// Older or equal catalogs are refused, so that a repeated or wrong download changes nothing.
 void run_update_catalogs(const std::string& file) {
   const NewCatalogs catalogs = read_catalogs(file);
   const std::string folder = updated_catalogs_folder();

@@ -1,4 +1,4 @@
-// A program with a time limit, in a process group of its own, that ends with everything it started.
+// Runs a program with a time limit, and ends it together with every process that it started.
 #pragma once
 
 #include <chrono>
@@ -7,31 +7,42 @@
 
 namespace foretrain {
 
-/// A program to start, with limits on its time and output.
+/// A program to start, with its limit of time and the file of its output.
 struct ChildCommand {
-  std::vector<std::string> words;        ///< the first is the program, looked for on PATH
-  std::string folder;                    ///< where it runs
-  std::string output;                    ///< file of its standard output and error, made anew
-  std::chrono::duration<double> time{};  ///< after which it is ended
+  /// The program, which is searched on PATH, and its arguments.
+  std::vector<std::string> words;
+  /// Working folder of the program.
+  std::string folder;
+  /// File of its standard output and error; an existing one is replaced.
+  std::string output;
+  /// Time after which the program is ended.
+  std::chrono::duration<double> time{};
 };
 
-/// How a program ended.
+/// The end of a program.
 struct ChildEnd {
   enum class Kind {
-    well,        ///< with exit code 0
-    badly,       ///< with another exit code, or by a signal that was not ours
-    time_over,   ///< we ended it
-    not_there,   ///< there is no such program
-    interrupted  ///< a signal came for us (has_come_signal()); we ended it
+    /// It ended with exit code 0.
+    well,
+    /// It ended with another exit code, or by a signal from elsewhere.
+    badly,
+    /// It was ended at its time limit.
+    time_over,
+    /// The program could not be started.
+    not_there,
+    /// It was ended because a signal came for this process (has_come_signal()).
+    interrupted
   };
   Kind kind = Kind::well;
-  std::string how;   ///< badly: "exit code 1", "SIGKILL"; not_there: the system's words
-  std::string last;  ///< of the end of what it printed the last line of an error, else the last line
+  /// "exit code 1" or "SIGKILL" for `badly`; for `not_there`: the system's message.
+  std::string how;
+  /// Last line of an error at the end of the output, or else the last line.
+  std::string last;
 };
 
-/// Waits for the end. Past its time, and when a signal has come for a HeededSignals, the group gets SIGTERM,
-/// then SIGKILL. The program is also killed when this process dies. Throws EnvironmentError where the output
-/// cannot be opened or no process is left.
+/// Runs the program and waits for its end. At the time limit, or when a signal has come for HeededSignals,
+/// the group gets SIGTERM and later SIGKILL. The program is also killed when this process dies. Throws
+/// EnvironmentError when the output cannot be opened or no process can be made.
 ChildEnd run_bounded(const ChildCommand& command);
 
 }  // namespace foretrain

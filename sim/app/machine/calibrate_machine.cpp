@@ -1,5 +1,9 @@
-// calibrate machine: a table of stages, run in order; progress.toml is written after each, so that a run that
-// is ended at any moment goes on from there.
+// The command calibrate machine: measures this machine in stages and fits a calibration to it. Stages are
+// rows of a table and run in order. progress.toml is written after each, so that --resume continues a run
+// that ended at any moment.
+//
+// `foretrain calibrate machine -o FOLDER` prints a line before and after each stage. It ends with exit code 3
+// when a stage failed or nothing was measured, and with 130 when a signal interrupted it.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -24,10 +28,12 @@ namespace foretrain {
 
 namespace {
 
+// Time of all stages together when --budget is not given.
 constexpr std::string_view kUsualBudget = "8m";
-/// A stage may take this part of what is left, when its patience is more than its share.
+// A stage may take this fraction of the remaining time, when its `patience_s` exceeds its share.
 constexpr double kMostPatience = 0.25;
 
+/// Returns the seconds of --budget, spelled as foretrain-bench takes them. Throws InputError.
 double budget_of(const std::string& text) {
   // Hours, minutes and seconds as foretrain-bench takes them, too.
   std::string spelt = text;
@@ -39,6 +45,7 @@ double budget_of(const std::string& text) {
   return time.value;
 }
 
+/// Returns the stages of --stages, or all, in the order of the table. Throws InputError for an unknown name.
 std::vector<const StageRow*> requested_stages(const MeasureMachineCommand& command) {
   std::vector<std::string> names;
   for (const StageRow& row : machine_stages()) names.emplace_back(row.name);
@@ -55,6 +62,7 @@ std::vector<const StageRow*> requested_stages(const MeasureMachineCommand& comma
   return rows;
 }
 
+/// Throws InputError for a name of a network that cannot be one, since names become file names and arguments.
 void check_networks(const std::vector<std::string>& networks) {
   for (const std::string& name : networks) {
     if (name.empty() || name.front() == '-' || name.find_first_of("/\\ ,\"'") != std::string::npos)
@@ -63,7 +71,8 @@ void check_networks(const std::vector<std::string>& networks) {
   }
 }
 
-/// Takes what the command line says over what the run in the folder was begun with.
+/// Stores the options in `run`. What the command line states replaces what a resumed run was begun with,
+/// except the device: InputError is thrown when it differs.
 void take_command(MachineRun& run, const MeasureMachineCommand& command, bool holds_run) {
   if (holds_run && command.device && *command.device != run.device)
     throw InputError(fmt::format("the run in {} measures {}", printable(command.folder), run.device),
@@ -74,6 +83,7 @@ void take_command(MachineRun& run, const MeasureMachineCommand& command, bool ho
   if (!command.networks.empty()) run.networks = command.networks;
 }
 
+/// Throws InputError when the budget is shorter than the least times of all stages.
 void refuse_short_budget(const MachineRun& run, const std::vector<const StageRow*>& rows) {
   double least = 0;
   for (const StageRow* row : rows) least += row->least_s;
@@ -83,13 +93,15 @@ void refuse_short_budget(const MachineRun& run, const std::vector<const StageRow
       "give more time, as in --budget 8m, or ask for fewer stages: --stages");
 }
 
+/// Returns the sum of shares of the stages from index `from` on.
 double shares_of(const std::vector<const StageRow*>& rows, std::size_t from) {
   double shares = 0;
   for (std::size_t i = from; i < rows.size(); ++i) shares += rows[i]->share;
   return shares;
 }
 
-/// What a stage may take of the time that is left for it and those behind it.
+/// Returns the time limit in seconds of the stage at `place`, when `left_s` seconds remain for it and all
+/// later ones.
 double limit_of(const std::vector<const StageRow*>& rows, std::size_t place, double left_s) {
   const StageRow& row = *rows[place];
   const double share = left_s * row.share / shares_of(rows, place);
@@ -97,6 +109,7 @@ double limit_of(const std::vector<const StageRow*>& rows, std::size_t place, dou
   return std::max({share, patience, row.least_s});
 }
 
+/// Stores the result of a stage in place of an earlier one of the same name, and writes progress.toml.
 void replace(MachineRun& run, FinishedStage stage) {
   const auto known = std::ranges::find(run.finished, stage.name, &FinishedStage::name);
   if (known == run.finished.end())
@@ -106,6 +119,8 @@ void replace(MachineRun& run, FinishedStage stage) {
   write_progress(run);
 }
 
+/// Runs a stage. Returns `skipped` when something that it needs is missing, `failed` when it throws
+/// InputError.
 StageEnd end_of(const StageRow& row, MachineRun& run) {
   if (std::string missing = row.missing(run); !missing.empty())
     return {StageState::skipped, std::move(missing)};
@@ -116,7 +131,7 @@ StageEnd end_of(const StageRow& row, MachineRun& run) {
   }
 }
 
-/// False: a signal ended it.
+/// Runs and reports one stage. Returns false when a signal ended it.
 bool run_stage(const StageRow& row, MachineRun& run) {
   fmt::print("{:<8} {}, at most {:.0f} s\n", row.name, row.what, run.limit_s);
   std::fflush(stdout);
@@ -131,6 +146,7 @@ bool run_stage(const StageRow& row, MachineRun& run) {
   return goes_on;
 }
 
+/// Returns the table of --dry-run: stage, seconds, what it does, what it needs and which files it writes.
 std::string dry_run_of(const MachineRun& run, const std::vector<const StageRow*>& rows) {
   std::string out = fmt::format("{:<8} {:>9}  {}\n", "stage", "seconds", "what it does");
   const double shares = shares_of(rows, 0);
@@ -144,7 +160,8 @@ std::string dry_run_of(const MachineRun& run, const std::vector<const StageRow*>
   return out + fmt::format("All together take {:g} s at most. Nothing was run or written.\n", run.budget_s);
 }
 
-/// Throws EnvironmentError when a stage failed or nothing was measured.
+/// Throws EnvironmentError (exit code 3) when a stage failed or nothing was measured. Files that exist are
+/// kept.
 void judge(const MachineRun& run, const std::vector<const StageRow*>& rows, const std::string& folder) {
   std::vector<std::string_view> failed;
   for (const StageRow* row : rows) {
@@ -164,17 +181,20 @@ void judge(const MachineRun& run, const std::vector<const StageRow*>& rows, cons
         fmt::format("{} failed; what else was measured is in {}", fmt::join(failed, ", "), folder));
 }
 
-/// Throws before anything is made or written.
+/// Checks the options. Throws InputError before any folder or file is made.
 void check_command(const MeasureMachineCommand& command, const std::vector<const StageRow*>& rows) {
   check_networks(command.networks);
   const FolderState state = state_of_folder(command.folder, command.resume);
   if (!state.mistake.empty()) throw InputError(printable(state.mistake), state.hint);
+  // A resumed run keeps its budget, which was checked when it began.
   if (state.holds_run && !command.budget) return;
   MachineRun asked;
   take_command(asked, command, false);
   refuse_short_budget(asked, rows);
 }
 
+/// Prints the table of --dry-run. With --resume, the state of the existing run is read and nothing is
+/// written.
 void say_dry_run(const MeasureMachineCommand& command, const std::vector<const StageRow*>& rows) {
   const std::string start = std::filesystem::current_path().string();
   std::optional<RunFolder> folder;
@@ -185,7 +205,8 @@ void say_dry_run(const MeasureMachineCommand& command, const std::vector<const S
   write_output("", dry_run_of(run, rows));
 }
 
-/// Those that are not done. A stage that is asked for by its name runs again.
+/// Returns the stages that remain. A stage that is named runs again, and so does one that `follows` a stage
+/// that runs.
 std::vector<const StageRow*> stages_to_do(const MachineRun& run, const std::vector<const StageRow*>& rows,
                                           bool are_named) {
   std::vector<const StageRow*> out;
@@ -194,7 +215,8 @@ std::vector<const StageRow*> stages_to_do(const MachineRun& run, const std::vect
   return out;
 }
 
-/// What the run has left, but what these stages would have had in an unbroken run at least.
+/// Returns the seconds for `rows`: what the run has left, but at least what they would have had in an
+/// unbroken run.
 double seconds_for(const MachineRun& run, const std::vector<const StageRow*>& rows) {
   double used = 0;
   for (const FinishedStage& stage : run.finished) {
@@ -205,10 +227,11 @@ double seconds_for(const MachineRun& run, const std::vector<const StageRow*>& ro
   return std::max(run.budget_s - used, run.budget_s * shares_of(rows, 0));
 }
 
-/// Whether all were run; false: a signal ended one.
+/// Runs the stages in order. Returns false when a signal ended one of them.
 bool run_stages(MachineRun& run, const std::vector<const StageRow*>& rows, double left_s) {
   const auto begin = MachineRun::Clock::now();
-  // timeout and batch systems send a signal twice: the programs that were started must still be ended.
+  // timeout and batch systems may send a signal twice. The second must not end this process, as the programs
+  // that were started still have to be ended.
   const HeededSignals signals(SecondSignal::is_noted);
   write_progress(run);
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -221,6 +244,7 @@ bool run_stages(MachineRun& run, const std::vector<const StageRow*>& rows, doubl
 
 }  // namespace
 
+// Checks come first, then the folder, so that a wrong command leaves no traces.
 void run_calibrate_machine(const MeasureMachineCommand& command) {
   need_own_process("foretrain calibrate machine");
   const std::vector<const StageRow*> rows = requested_stages(command);

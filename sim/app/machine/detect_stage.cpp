@@ -1,4 +1,5 @@
-// Versions are asked of Python first: where the system shows no GPU, PyTorch may still know its name.
+// The detect stage: describes this machine as cluster.toml and records versions of Python's packages. Python
+// is asked first, because PyTorch may know the name of a GPU that the system does not show.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -19,11 +20,13 @@ namespace foretrain {
 
 namespace {
 
-/// Sentences on what Python says of itself; empty where it answers.
+/// Asks Python for its versions, which it writes to about.json. The result's sentence is empty when that
+/// worked.
 StageEnd ask_python(MachineRun& run) {
   if (std::string why = missing_python(run); !why.empty()) return {StageState::skipped, std::move(why)};
   std::error_code ignored;
   std::filesystem::remove("about.json", ignored);
+  // An older file must not be taken for the new answer.
   const StageEnd end = run_measure(run, {"about", "-o", run.folder + "/about.json"}, "about");
   if (end.state != StageState::done) return end;
   if (!std::filesystem::exists("about.json", ignored))
@@ -32,13 +35,16 @@ StageEnd ask_python(MachineRun& run) {
   return {};
 }
 
-/// GPUs that the system does not show, as PyTorch counts them, spread over the sockets.
+/// Adds `count` GPUs that PyTorch reports and the system does not show. They are spread evenly over the
+/// sockets.
 void place_gpus(Machine& machine, int count) {
   const std::vector<int> sockets = machine.of_kind(PartKind::socket);
   for (int i = 0; i < count && !sockets.empty(); ++i)
     machine.parts.push_back({PartKind::gpu, sockets[static_cast<std::size_t>(i) % sockets.size()]});
 }
 
+/// Writes cluster.toml and log/detect.txt. Returns sentences for the user. Throws EnvironmentError when no
+/// GPU is known and the run is not of the CPU.
 std::string write_cluster(const MachineRun& run) {
   DetectedMachine detected = detected_machine("");
   detected.machine.place.file = "this machine";
@@ -46,6 +52,7 @@ std::string write_cluster(const MachineRun& run) {
   const std::string named = fact_of(about, "gpu");
   ImportAnswers answers;
   std::string said;
+  // On the CPU a core takes the place of a GPU.
   if (run.device == "cpu") {
     answers.gpu = "cpu-core", answers.gpu_because = "--device cpu";
     if (gpus_of(detected.machine) == 0) place_gpus(detected.machine, 1);
@@ -71,6 +78,7 @@ std::string write_cluster(const MachineRun& run) {
 
 }  // namespace
 
+// A failure of Python does not prevent the cluster file, but it fails the stage.
 StageEnd run_detect_stage(MachineRun& run) {
   StageEnd python = ask_python(run);
   if (python.state == StageState::interrupted) return python;

@@ -1,4 +1,5 @@
-// The order is the point: what is predicted before the fit is on disk before the fit begins.
+// The fit stage: scores predictions before and after a fit to this machine's measurements. Predictions before
+// the fit are on disk before the fit begins, so that they cannot have used its constants.
 #include "sim/app/machine/machine_fit.hpp"
 
 #include <filesystem>
@@ -17,14 +18,18 @@ namespace foretrain {
 
 namespace {
 
+// Cluster file that the detect stage wrote.
 constexpr const char* kClusterFile = "cluster.toml";
-/// How much of the work each part is, about.
+// Fractions of the stage's work at which its parts end, estimated for the progress line.
 constexpr double kBeforeEnds = 0.2, kBenchFitEnds = 0.4, kBenchScoresEnd = 0.6, kFitEnds = 0.8;
 
+/// Returns a progress that maps 0 … 1 of a part to begin … end of the whole.
 Progress between(const Progress& progress, double begin, double end) {
   return [progress, begin, end](double done) { progress(begin + (end - begin) * done); };
 }
 
+/// Returns measured and predicted seconds of each step as CSV; a step without a prediction has an empty
+/// field.
 std::string scores_csv(const std::vector<MachineStep>& steps, const MachineScores& scores) {
   std::string out = "series,kind,measured_s,predicted_s\n";
   for (const ScoredStep& scored : scores.steps) {
@@ -36,14 +41,15 @@ std::string scores_csv(const std::vector<MachineStep>& steps, const MachineScore
   return out;
 }
 
+/// Returns the change of the cluster by which score_machine() predicts with this calibration.
 std::function<ClusterSpec(ClusterSpec)> with(const Calibration& calibration) {
   return
       [calibration](ClusterSpec) { return calibrated(open_uncalibrated_cluster(kClusterFile), calibration); };
 }
 
-/// Those of the two files that are there.
-/// Convolutions of foretrain-bench go through cuDNN's older interface: on an H100 they took twice as long as
-/// PyTorch's (docs/accuracy_machine.md). Where PyTorch's steps were measured, those tell.
+/// Reads the sample files that exist. With `has_steps`, convolutions of foretrain-bench are dropped: they go
+/// through cuDNN's older interface and took twice as long as PyTorch's on an H100 (docs/accuracy_machine.md).
+/// The measured steps of PyTorch then calibrate convolutions.
 std::vector<SampleFile> sample_files(bool has_steps) {
   std::vector<SampleFile> files;
   std::error_code failed;
@@ -54,12 +60,14 @@ std::vector<SampleFile> sample_files(bool has_steps) {
   return files;
 }
 
+/// Returns the description for the calibration file.
 std::string description_of(const Settings& about) {
   const std::string gpu = fact_of(about, "gpu");
   return gpu.empty() ? "measured by calibrate machine" : "measured by calibrate machine on " + gpu;
 }
 
-/// Of the samples of foretrain-bench alone; nothing where there are none that say anything.
+/// Fits the samples of foretrain-bench alone, so that no measured step took part. Returns nothing when they
+/// say nothing.
 std::optional<Calibration> calibration_of_bench(const ClusterSpec& cluster, const Progress& progress) {
   const std::vector<SampleFile> files = sample_files(false);
   if (files.empty()) return std::nullopt;
@@ -70,7 +78,7 @@ std::optional<Calibration> calibration_of_bench(const ClusterSpec& cluster, cons
   }
 }
 
-/// Beside each step that failed, whether it was predicted to fit.
+/// Adds a note for each step that failed: how much memory it is predicted to need, and how much the GPU has.
 void note_needed_memory(MachineRows& rows) {
   for (const MachineStep& step : rows.failed) {
     if (step.row.model.empty()) continue;
@@ -82,6 +90,7 @@ void note_needed_memory(MachineRows& rows) {
 
 }  // namespace
 
+// Steps are predicted three times: with the catalog's constants, with those of foretrain-bench, and with all.
 void fit_machine(MachineFit& out, const Progress& progress) {
   out.about = read_about();
   out.files = read_measured_files();
@@ -95,6 +104,7 @@ void fit_machine(MachineFit& out, const Progress& progress) {
     return score_machine(steps, out.files.kernels.rows, change, between(progress, begin, end));
   };
   note_needed_memory(out.rows);
+  // Written before the fit, as a record of what was predicted without it.
   out.before = score(with({}), 0, kBeforeEnds);
   write_whole_file("before.csv", scores_csv(steps, *out.before));
   if (const auto bench = calibration_of_bench(cluster, between(progress, kBeforeEnds, kBenchFitEnds)))
@@ -105,6 +115,7 @@ void fit_machine(MachineFit& out, const Progress& progress) {
     write_whole_file("calibration.toml", printable_lines(fitted.text));
     out.fit = std::move(fitted.fit);
   } catch (const InputError& error) {
+    // The results of predictions without a fit remain in `out`.
     out.why_not_fitted = error.first_message();
     return;
   }
@@ -112,6 +123,7 @@ void fit_machine(MachineFit& out, const Progress& progress) {
   write_whole_file("after.csv", scores_csv(steps, *out.after));
 }
 
+// A fit that fails skips the stage and does not fail it: the measurements are of use without it.
 StageEnd run_fit_stage(MachineRun& run) {
   run.fitted = std::make_shared<MachineFit>();
   try {

@@ -1,5 +1,5 @@
-// What a run's files come to: predictions of all steps before anything is fitted, a calibration, predictions
-// after.
+// The fit of a measured machine: predictions of its steps before the fit, the calibration, and predictions
+// after it.
 #pragma once
 
 #include <optional>
@@ -11,23 +11,25 @@
 
 namespace foretrain {
 
-/// The result of fitting a measured machine: its calibration, and errors of predictions before and after the
-/// fit.
+/// The result of the fit stage.
 struct MachineFit {
+  /// Versions and names that Python reported.
   Settings about;
   MeasuredFiles files;
   MachineRows rows;
+  /// Errors of predictions with the catalog's constants; none: not computed yet.
   std::optional<MachineScores> before;
   std::optional<CalibrationFit> fit;
+  /// Sentence on why there is no calibration; empty when there is one.
   std::string why_not_fitted;
-  /// With constants from foretrain-bench's samples alone, so that no step had a part in them.
+  /// Errors with constants from foretrain-bench's samples alone, in which no measured step took part.
   std::optional<MachineScores> after_bench;
-  /// With those of the calibration file, which the same steps had a part in.
+  /// Errors with the constants of the calibration file, to which the same steps were fitted.
   std::optional<MachineScores> after;
 };
 
-/// Fills `out` step by step from the files of the working folder, and writes steps.csv, before.csv,
-/// calibration.toml and after.csv as it goes. Throws what `progress` throws, and InputError where the cluster
+/// Fills `out` step by step from the files of the working folder. It writes steps.csv, before.csv,
+/// calibration.toml and after.csv as it goes. Throws what `progress` throws, and InputError when the cluster
 /// file cannot be read.
 void fit_machine(MachineFit& out, const Progress& progress);
 

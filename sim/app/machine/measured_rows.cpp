@@ -1,4 +1,5 @@
-// Names are relative to the run's folder, so that the file says nothing of where it lay.
+// Turns the lines that the measuring programs wrote into rows that `validate`, `evidence add` and `calibrate
+// fit` read. File names are relative to the run's folder, so that shared rows do not reveal where it lay.
 #include "sim/app/machine/measured_rows.hpp"
 
 #include <algorithm>
@@ -21,13 +22,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Largest size in bytes of a file of measured lines.
 constexpr std::size_t kLargestLines = 64u << 20;
+// Files to which the measuring programs append one JSON object per line.
 constexpr std::array<const char*, 3> kLineFiles{"steps.jsonl", "kernels.jsonl", "loader.jsonl"};
 
-/// The optimizers of PyTorch under the names of a scenario, where they differ.
+// PyTorch's optimizers whose names differ from those in a scenario.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kOptimizers{
     {{"sgd_momentum", "momentum"}, {"sgd_nesterov", "nesterov"}}};
 
+/// Returns the text of a file of lines; empty when the file is missing or empty.
 SourceText text_of_lines(const char* name) {
   std::error_code failed;
   if (!fs::exists(name, failed) || fs::file_size(name, failed) == 0) return {name, ""};
@@ -38,7 +42,7 @@ bool has_setting(const Settings& settings, std::string_view key) {
   return std::ranges::any_of(settings, [key](const auto& setting) { return setting.first == key; });
 }
 
-/// "2.4" of "2.4.1+cu121"; empty where the text begins otherwise.
+/// Returns "2.4" for "2.4.1+cu121"; empty when the text does not begin with such a version.
 std::string version_of(const std::string& torch) {
   const std::size_t end = torch.find_first_not_of("0123456789.");
   const std::string digits = torch.substr(0, end);
@@ -47,7 +51,8 @@ std::string version_of(const std::string& torch) {
   return digits.substr(0, digits.find('.', minor + 1));
 }
 
-/// What a configuration says beside its settings.
+/// Returns the settings of a scenario that describe the measured configuration. Settings that the line states
+/// itself are kept.
 Settings settings_of(const MeasuredStep& step, const Settings& about) {
   Settings out = step.settings;
   const auto add = [&out](const char* key, std::string value) {
@@ -62,17 +67,19 @@ Settings settings_of(const MeasuredStep& step, const Settings& about) {
   return out;
 }
 
-/// How a network's file is named when it was captured in a precision of 16 bits.
+// Endings of the file of a network that was captured in a precision of 16 bits.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kCapturedIn{
     {{"amp_fp16", "_amp_fp16"}, {"bf16", "_amp_bf16"}, {kPureBf16, "_bf16"}}};
 
+/// Returns the captured network's file; empty when it is not there.
 std::string captured_file(const std::string& network, std::string_view suffix) {
   const std::string file = fmt::format("networks/{}{}.toml", network, suffix);
   std::error_code failed;
   return fs::exists(file, failed) ? file : "";
 }
 
-/// The file or the name of the network; empty where nobody knows it.
+/// Returns the captured file or the name in the catalog of the network; empty when neither exists. A file
+/// that was captured in the step's own precision comes first.
 std::string model_of(const MeasuredStep& step, const std::set<std::string>& catalog) {
   for (const auto& [precision, suffix] : kCapturedIn) {
     if (step.precision != precision) continue;
@@ -82,6 +89,7 @@ std::string model_of(const MeasuredStep& step, const std::set<std::string>& cata
   return catalog.contains(step.network) ? step.network : "";
 }
 
+/// Returns a name that identifies the configuration; it becomes the series of the row.
 std::string configuration_of(const MeasuredStep& step) {
   std::string out = fmt::format("{}-{}-b{}", step.network, step.precision, step.batch);
   if (step.compiled) out += "-compiled";
@@ -91,6 +99,7 @@ std::string configuration_of(const MeasuredStep& step) {
   return out;
 }
 
+/// Quotes a field of CSV when it has a comma or a quote (RFC 4180).
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"") == std::string::npos) return text;
   std::string out = "\"";
@@ -98,12 +107,14 @@ std::string csv_field(const std::string& text) {
   return out + "\"";
 }
 
+/// Returns settings as "key=value;key=value", the form of the column `settings`.
 std::string settings_text(const Settings& settings) {
   std::string out;
   for (const auto& [key, value] : settings) out += fmt::format("{}{}={}", out.empty() ? "" : ";", key, value);
   return out;
 }
 
+/// Returns what measured the row, with GPU, version of PyTorch and date, as far as they are known.
 std::string source_of(const MeasuredStep& step, const Settings& about) {
   std::string out = "foretrain calibrate machine";
   if (const std::string gpu = fact_of(about, "gpu"); !gpu.empty()) out += ", " + gpu;
@@ -112,7 +123,7 @@ std::string source_of(const MeasuredStep& step, const Settings& about) {
   return out;
 }
 
-/// Without its series.
+/// Returns the row of a measured step, without a series.
 MachineStep row_of(const MeasuredStep& step, const std::set<std::string>& catalog, const Settings& about) {
   MachineStep out{step, {}};
   Measurement& m = out.row;
@@ -120,7 +131,7 @@ MachineStep row_of(const MeasuredStep& step, const std::set<std::string>& catalo
   m.strategy = "single", m.batch_per_gpu = step.batch;
   m.metric = Measurement::Metric::step_s, m.value = step.step_s.value_or(0);
   m.settings = settings_of(step, about), m.source = source_of(step, about);
-  // A network that was recorded with weights of 16 bits says so itself.
+  // A network that was recorded with 16-bit weights states this itself, so model.half_weights is left out.
   const bool is_pure = step.precision == kPureBf16;
   m.precision = is_pure ? "bf16" : step.precision;
   if (is_pure && !m.model.ends_with("_bf16.toml")) m.settings.emplace_back("model.half_weights", "true");
@@ -135,6 +146,7 @@ MeasuredFiles read_measured_files() {
           read_measured_loaders(text_of_lines(kLineFiles[2]))};
 }
 
+// resize_file leaves whole lines only, so that the next process can append to them.
 void cut_half_lines() {
   for (const char* name : kLineFiles) {
     const std::string text = text_of_lines(name).text;
@@ -157,6 +169,8 @@ std::string fact_of(const Settings& facts, std::string_view key) {
 MachineRows rows_of(const std::vector<MeasuredStep>& steps, const Settings& about) {
   const std::vector<std::string> names = names_in(CatalogKind::models);
   const std::set<std::string> catalog(names.begin(), names.end());
+  // The last line of a configuration wins, and configurations keep the order in which they were first
+  // measured.
   std::map<std::string, const MeasuredStep*> last;
   std::vector<std::string> order;
   for (const MeasuredStep& step : steps) {
@@ -184,6 +198,7 @@ std::string steps_csv(std::vector<MachineStep>& steps) {
       "# Training steps on one GPU, measured by foretrain calibrate machine; names are relative to this "
       "file.\n"
       "series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source\n";
+  // Comment and heading are lines 1 and 2, so the first row is line 3.
   int line = 2;
   for (MachineStep& step : steps) {
     Measurement& m = step.row;

@@ -1,4 +1,4 @@
-// What the run's files hold of measured steps, as rows for `validate`, `evidence add` and `calibrate fit`.
+// Measured steps of a run of `calibrate machine`, as rows for `validate`, `evidence add` and `calibrate fit`.
 #pragma once
 
 #include <string>
@@ -9,34 +9,37 @@
 
 namespace foretrain {
 
-/// The lines of the three files of the working folder; a file that is not there has none.
+/// Content of steps.jsonl, kernels.jsonl and loader.jsonl of the working folder; a missing file has no lines.
 struct MeasuredFiles {
   MeasuredLines<MeasuredStep> steps;
   MeasuredLines<MeasuredKernel> kernels;
   MeasuredLines<MeasuredLoader> loaders;
 };
+/// Reads the three files. Lines that cannot be read are listed as skipped.
 MeasuredFiles read_measured_files();
 
-/// Cuts off what a killed process left behind the last whole line of each file.
+/// Cuts incomplete last lines off these files; a process that was killed leaves them behind.
 void cut_half_lines();
 
-/// The facts of about.json; none where it is not there or no object.
+/// Returns the facts of about.json; none when the file is missing or holds no object.
 Settings read_about();
-/// The value of a fact; empty where it is not there.
+/// Returns the value of a fact; empty when it is missing.
 std::string fact_of(const Settings& facts, std::string_view key);
 
-/// Steps that become rows, and why others do not.
+/// Rows of the measured steps, and sentences about the steps that have none.
 struct MachineRows {
   std::vector<MachineStep> steps;
-  std::vector<MachineStep> failed;  ///< those that have an error instead of a time; their rows have no value
-  std::vector<std::string> left_out;  ///< sentences on all that are not among `steps`
+  /// Steps with an error instead of a time; their rows have no value.
+  std::vector<MachineStep> failed;
+  /// A sentence for each configuration that is not among `steps`.
+  std::vector<std::string> left_out;
 };
 
-/// A row for each measured configuration; the last line of the same one counts. Its model is the captured
-/// network, else the catalog's of that name.
+/// Returns a row for each measured configuration. When one was measured several times, its last line counts.
+/// The row's model is the captured network, or the catalog's network of that name.
 MachineRows rows_of(const std::vector<MeasuredStep>& steps, const Settings& about);
 
-/// In the columns that `validate` reads; lines are those of the rows then.
+/// Returns the rows as CSV in the columns that `validate` reads, and sets the line number of each row.
 std::string steps_csv(std::vector<MachineStep>& steps);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// The three stages that start other programs: what those write counts, however they end.
+// The stages bench, steps and capture, which start other programs. Whatever a program wrote counts, however
+// it ended.
 #include "sim/app/machine/measuring.hpp"
 
 #include <algorithm>
@@ -23,14 +24,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of the stage's time, in shares and seconds; chosen.
+// A program is given this fraction of the stage's remaining time, and at least this many seconds (chosen), so
+// that it ends by itself before it is ended.
 constexpr double kGivenShare = 0.95, kLeastGiven = 1;
 
+/// Returns the seconds until the stage must end, at least 0.
 double seconds_left(const MachineRun& run) {
   return std::max(0.0, std::chrono::duration<double>(run.stage_end() - MachineRun::Clock::now()).count());
 }
 
-/// "It ended with exit code 1: ModuleNotFoundError: …"
+/// Returns a sentence on how the program ended, with its last line when it failed; empty for a good end. For
+/// instance "The program of steps ended with exit code 1. It said: ModuleNotFoundError: …".
 std::string sentence_of(const ChildEnd& end, const std::string& name) {
   const bool is_sentence = end.last.ends_with('.') || end.last.ends_with('!');
   const std::string last =
@@ -50,6 +54,7 @@ std::string sentence_of(const ChildEnd& end, const std::string& name) {
   return "";
 }
 
+/// Returns the state of a stage whose program ended so.
 StageState state_of(ChildEnd::Kind kind) {
   switch (kind) {
     case ChildEnd::Kind::well:
@@ -66,7 +71,7 @@ StageState state_of(ChildEnd::Kind kind) {
   return StageState::failed;
 }
 
-/// Host names are nobody's business: without the line that says one.
+/// Returns the text without the line of the host's name, which must not be shared.
 std::string without_host(const std::string& text) {
   std::string out;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -78,7 +83,8 @@ std::string without_host(const std::string& text) {
   return out;
 }
 
-/// Why no step can be measured with what about.json says; empty where one can.
+/// Returns `done` when PyTorch can measure on the requested device according to about.json, else the state
+/// and reason that the stage ends with.
 StageEnd refuse_torch(const MachineRun& run) {
   const Settings about = read_about();
   if (about.empty()) return {StageState::skipped, "Python did not say whether it has PyTorch."};
@@ -90,6 +96,7 @@ StageEnd refuse_torch(const MachineRun& run) {
   return {};
 }
 
+/// Returns the number of .toml files in the folder.
 std::size_t files_in(const char* folder) {
   std::error_code failed;
   std::size_t count = 0;
@@ -98,16 +105,19 @@ std::size_t files_in(const char* folder) {
   return count;
 }
 
+/// Appends a sentence for the user.
 void say(StageEnd& end, const std::string& sentence) {
   if (!sentence.empty()) end.said += (end.said.empty() ? "" : " ") + sentence;
 }
 
 }  // namespace
 
+// The number is a whole one, as the programs' --budget takes it.
 std::string given_seconds(const MachineRun& run) {
   return fmt::format("{}", std::max(kLeastGiven, std::floor(kGivenShare * seconds_left(run))));
 }
 
+// Programs run in the folder of the command, so that relative paths of the user's environment stay valid.
 StageEnd run_for_stage(const MachineRun& run, std::vector<std::string> words, const std::string& name) {
   const ChildEnd end = run_bounded({std::move(words), run.start_folder, fmt::format("log/{}.txt", name),
                                     std::chrono::duration<double>(seconds_left(run))});
@@ -120,11 +130,14 @@ StageEnd run_measure(const MachineRun& run, std::vector<std::string> words, cons
   return run_for_stage(run, std::move(all), name);
 }
 
+// The samples that the benchmark wrote are used, however it ended.
 StageEnd run_bench_stage(MachineRun& run) {
   std::vector<std::string> words{bench_program(), "--budget", given_seconds(run) + "s", "-o",
                                  run.folder + "/samples.csv"};
+  // On the CPU only benchmarks that need no GPU are run.
   if (run.device == "cpu") words.emplace_back("--host-only");
   StageEnd end = run_for_stage(run, std::move(words), "bench");
+  // A program that was ended early may have written samples; these are used.
   std::error_code failed;
   if (!fs::exists("samples.csv", failed)) {
     if (end.state == StageState::done) end = {StageState::failed, "foretrain-bench wrote no samples."};
@@ -139,6 +152,7 @@ StageEnd run_bench_stage(MachineRun& run) {
   return end;
 }
 
+// Half lines are cut before, as an earlier run may have been killed, and after, as this one may have been.
 StageEnd run_steps_stage(MachineRun& run) {
   cut_half_lines();
   if (StageEnd refused = refuse_torch(run); refused.state != StageState::done) return refused;
@@ -159,6 +173,7 @@ StageEnd run_steps_stage(MachineRun& run) {
   if (!steps.skipped.empty())
     say(end, fmt::format("{} of steps.jsonl cannot be read: {}.", counted(std::ssize(steps.skipped), "line"),
                          steps.skipped.front().why));
+  // A program that ends well and measures nothing has failed.
   if (steps.rows.empty() && end.state == StageState::done) end.state = StageState::failed;
   return end;
 }
@@ -168,6 +183,7 @@ StageEnd run_capture_stage(MachineRun& run) {
     return {StageState::skipped, "No step was measured, so no network is captured."};
   std::error_code ignored;
   fs::create_directories("networks", ignored);
+  // First the kernels' times of the recorded traces, then the networks themselves.
   const StageEnd traces = run_measure(run, {"kernels", "--folder", run.folder}, "kernels");
   if (traces.state == StageState::interrupted) return traces;
   StageEnd end =

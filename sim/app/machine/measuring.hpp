@@ -1,4 +1,4 @@
-// Measuring programs as the stages start them.
+// Functions with which the stages of `calibrate machine` start measuring programs.
 #pragma once
 
 #include <string>
@@ -9,14 +9,15 @@
 
 namespace foretrain {
 
-/// Runs a program in the time that the stage has left; what it prints goes to log/NAME.txt. How it ended,
-/// with a sentence where that is not well.
+/// Runs a program within the remaining time of the stage; its output goes to log/NAME.txt. Returns how it
+/// ended, with a sentence unless it ended well.
 StageEnd run_for_stage(const MachineRun& run, std::vector<std::string> words, const std::string& name);
 
-/// The same of `PYTHON -m foretrain measure WORDS`.
+/// Runs `PYTHON -m foretrain measure WORDS` in the same way.
 StageEnd run_measure(const MachineRun& run, std::vector<std::string> words, const std::string& name);
 
-/// What a program is given of the stage's time, so that it ends before it is ended: "--budget" takes it.
+/// Returns the value for the program's --budget, in seconds. It is less than the stage's remaining time, so
+/// that the program ends by itself.
 std::string given_seconds(const MachineRun& run);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// Words are compared as wholes, so that a host named "gpu" does not make every "gpus" private.
+// Finds and removes names of people, hosts and folders. Names are compared as whole words, so that a host
+// named "gpu" does not make every "gpus" private.
 #include "sim/app/machine/privacy.hpp"
 
 #include <algorithm>
@@ -13,17 +14,19 @@ namespace foretrain {
 
 namespace {
 
+// Shorter names are ignored, as they would match too much.
 constexpr std::size_t kShortestWord = 2;
 
 bool is_word_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
+/// Returns true for characters that a path in a text may have.
 bool is_path_character(char c) {
   return is_word_character(c) || std::string_view("/.-+@~%").find(c) != std::string_view::npos;
 }
 
-/// Where the word stands as a whole; npos: nowhere.
+/// Returns the index at which the word stands as a whole, from `from` on; npos: nowhere.
 std::size_t find_word(const std::string& text, const std::string& word, std::size_t from) {
   for (std::size_t at = text.find(word, from); at != std::string::npos; at = text.find(word, at + 1)) {
     const std::size_t end = at + word.size();
@@ -34,7 +37,8 @@ std::size_t find_word(const std::string& text, const std::string& word, std::siz
   return std::string::npos;
 }
 
-/// "/home/ann/runs/a.py" becomes "a.py"; a slash inside of a word, as in images/s, stays.
+/// Shortens absolute paths to their last part: "/home/ann/runs/a.py" becomes "a.py". A slash inside a word,
+/// as in images/s, is no path.
 std::string without_paths(const std::string& text) {
   std::string out;
   for (std::size_t i = 0; i < text.size();) {
@@ -55,19 +59,23 @@ std::string without_paths(const std::string& text) {
 
 }  // namespace
 
+// Every word is listed once; the given folders come first.
 std::vector<std::string> private_words(const std::vector<std::string>& folders) {
   std::vector<std::string> out;
   const auto add = [&out](std::string word) {
+    // A folder matches with and without a slash at its end.
     while (word.size() > 1 && word.back() == '/') word.pop_back();
     if (word.size() >= kShortestWord && std::ranges::find(out, word) == out.end()) out.push_back(word);
   };
   for (const std::string& folder : folders) add(folder);
+  // The superuser's name and home are the same everywhere and identify nobody.
   if (const char* home = std::getenv("HOME"); home != nullptr && std::string_view(home) != "/root") add(home);
   if (const passwd* user = ::getpwuid(::getuid()); user != nullptr && ::getuid() != 0) add(user->pw_name);
   std::array<char, 256> host{};
   if (::gethostname(host.data(), host.size() - 1) == 0) {
     const std::string name = host.data();
     add(name);
+    // The short name of the host may stand alone as well.
     add(name.substr(0, name.find('.')));
   }
   return out;

@@ -1,4 +1,4 @@
-// What must not stand in a file that is shared: who measured, on which host, and where.
+// Checks files that are shared for private words: who measured, on which host, and in which folder.
 #pragma once
 
 #include <string>
@@ -6,13 +6,13 @@
 
 namespace foretrain {
 
-/// The user's name (but root), the host's, the home folder, and the given folders.
+/// Returns the user's name and home folder (unless that is root), the host's name, and the given folders.
 std::vector<std::string> private_words(const std::vector<std::string>& folders);
 
-/// The first of the words that stands in the text as a word of its own; empty where none does.
+/// Returns the first of the words that stands in the text as a whole word; empty when none does.
 std::string private_word_in(const std::string& text, const std::vector<std::string>& words);
 
-/// The text without them: absolute paths become their last part, private words "…".
+/// Returns the text with absolute paths shortened to their last part and private words replaced by "…".
 std::string shareable(const std::string& text, const std::vector<std::string>& words);
 
 }  // namespace foretrain

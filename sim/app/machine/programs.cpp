@@ -1,4 +1,5 @@
-// Both programs are looked for in one place each, so that every command finds the same ones.
+// Finds the two programs that foretrain starts. Every command uses these functions, so all find the same
+// programs.
 #include "sim/app/machine/programs.hpp"
 
 #include <cstdlib>
@@ -12,11 +13,13 @@ namespace foretrain {
 
 namespace {
 
+// Names that are searched on PATH.
 constexpr const char* kUsualPython = "python3";
 constexpr const char* kBenchProgram = "foretrain-bench";
 
 }  // namespace
 
+// A benchmark that was built with this program lies in the same folder.
 std::string bench_program() {
   std::error_code failed;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", failed);
@@ -29,6 +32,7 @@ std::string python_program() {
   return named == nullptr || *named == '\0' ? kUsualPython : named;
 }
 
+// In a source tree the package lies beside the catalogs; an installed package is found by Python itself.
 void add_package_to_python_path() {
   for (const std::string& folder : catalog_roots()) {
     const std::filesystem::path python = std::filesystem::path(folder) / "python";

@@ -1,18 +1,18 @@
-// The programs that foretrain starts: its benchmark, and Python with its package.
+// The programs that foretrain starts: its benchmark, and Python with the foretrain package.
 #pragma once
 
 #include <string>
 
 namespace foretrain {
 
-/// foretrain-bench beside this program, else by its name alone, for a search of PATH.
+/// Returns the foretrain-bench that lies beside this program, else its plain name, which is searched on PATH.
 std::string bench_program();
 
-/// What FORETRAIN_PYTHON names, else python3.
+/// Returns the program in FORETRAIN_PYTHON, or python3.
 std::string python_program();
 
-/// Puts the Python package of a source tree, where one of the catalogs' folders has it, behind what
-/// PYTHONPATH holds. Nothing else is searched.
+/// Appends the Python package of a source tree to PYTHONPATH, when it lies beside one of the catalogs'
+/// folders. No other place is searched.
 void add_package_to_python_path();
 
 }  // namespace foretrain

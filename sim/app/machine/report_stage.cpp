@@ -1,4 +1,5 @@
-// The report is made of what is on disk, so that it can be made again by another process.
+// The report stage: writes report.md and report.html. It uses only what is on disk, so that another process
+// can write the report again.
 #include <algorithm>
 #include <filesystem>
 
@@ -19,8 +20,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Largest size in bytes of a file that is searched for private words.
 constexpr std::size_t kLargestShared = 64u << 20;
 
+/// Returns the captured networks' files, sorted by name.
 std::vector<std::string> network_files() {
   std::vector<std::string> out;
   std::error_code failed;
@@ -30,7 +33,8 @@ std::vector<std::string> network_files() {
   return out;
 }
 
-/// Whether it may be shared; a file that is not there may not.
+/// Returns true when the file may be shared. A missing or empty file may not. A file with private words is
+/// listed in the report with a warning.
 bool is_shareable(const std::string& file, const std::vector<std::string>& words, MachineReport& report) {
   std::error_code failed;
   if (!fs::exists(file, failed) || fs::file_size(file, failed) == 0) return false;
@@ -40,7 +44,7 @@ bool is_shareable(const std::string& file, const std::vector<std::string>& words
   return false;
 }
 
-/// Each file by what stands in it.
+/// Lists the files that may be shared, after a look at the content of each.
 void sort_files(const std::vector<std::string>& words, MachineReport& report) {
   report.shared = {"report.md", "report.html"};
   for (const char* file : {"steps.csv", "samples.csv", "calibration.toml", "cluster.toml", "about.json",
@@ -51,6 +55,7 @@ void sort_files(const std::vector<std::string>& words, MachineReport& report) {
   if (networks > 0) report.shared.push_back(fmt::format("networks/ ({})", counted(networks, "file")));
 }
 
+/// Returns the document without private words.
 Document shareable_document(Document document, const std::vector<std::string>& words) {
   const auto clean = [&words](std::string& text) { text = shareable(text, words); };
   for (DocumentSection& section : document.sections) {
@@ -61,7 +66,7 @@ Document shareable_document(Document document, const std::vector<std::string>& w
   return document;
 }
 
-/// What could be read and predicted; the rest is empty.
+/// Predicts and fits again when the fit stage ran in another process. What could not be computed stays empty.
 StageEnd fit_again(MachineRun& run) {
   run.fitted = std::make_shared<MachineFit>();
   try {
@@ -78,6 +83,7 @@ StageEnd fit_again(MachineRun& run) {
 
 }  // namespace
 
+// Private words are removed from the report itself; other files are only checked for them.
 StageEnd run_report_stage(MachineRun& run) {
   StageEnd end;
   if (!run.fitted) end = fit_again(run);

@@ -1,5 +1,5 @@
-// progress.toml says which stages are done. It is written whole after each stage, so that what is there is
-// true.
+// The folder of a run and its progress.toml, which lists the finished stages. The file is replaced as a whole
+// after each stage, so that it is true at every moment.
 #include "sim/app/machine/run_folder.hpp"
 
 #include <algorithm>
@@ -29,12 +29,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Limits of the reader: seconds of a run, and entries of a list.
 constexpr double kLongestRun = 1e6;
 constexpr std::size_t kMostListed = 1000;
 
-/// Names that a run's first moments leave, without a run.
+/// Returns true for a file that exists before the first stage is recorded; it does not make the folder
+/// foreign.
 bool is_of_beginning(const fs::path& file) { return file.filename() == "log"; }
 
+/// Makes the folders in FORETRAIN_PATH absolute, because the working folder is about to change.
 void make_catalog_paths_absolute() {
   const char* given = std::getenv("FORETRAIN_PATH");
   if (given == nullptr) return;
@@ -48,11 +51,13 @@ void make_catalog_paths_absolute() {
   ::setenv("FORETRAIN_PATH", out.c_str(), 1);
 }
 
+/// Returns the state of that name; the reader has checked that it exists.
 StageState state_named(const std::string& name) {
   const auto* found = std::ranges::find(kStageStateNames, name);
   return static_cast<StageState>(found - std::begin(kStageStateNames));
 }
 
+/// Reads one row of progress.toml.
 FinishedStage read_finished(const Value& value, Diagnostics& diagnostics) {
   FinishedStage out;
   const auto* table = std::get_if<Table>(&value.data);
@@ -70,10 +75,12 @@ FinishedStage read_finished(const Value& value, Diagnostics& diagnostics) {
   return out;
 }
 
+/// Reads progress.toml.
 MachineRun read_run(const SourceText& source, Diagnostics& diagnostics) {
   const Table document = parse_toml(source, diagnostics);
   TableReader reader(document, "", diagnostics);
   MachineRun run;
+  // The version is for people; a run of another version can be resumed.
   reader.string("version");
   run.budget_s = reader.number("budget_s", 0, kLongestRun).value_or(0);
   run.device = reader.one_of("device", {"cuda", "cpu"}).value_or("cuda");
@@ -85,7 +92,8 @@ MachineRun read_run(const SourceText& source, Diagnostics& diagnostics) {
   return run;
 }
 
-/// "an unfinished run: detect, bench are done", "a finished run".
+/// Describes the run in the folder: "a finished run", or "an unfinished run, of which detect, bench are
+/// done".
 std::string run_in_words(const std::string& folder) {
   const std::string file = (fs::path(folder) / kProgressFile).string();
   const MachineRun run = read_or_throw(read_text_file(file), read_run);
@@ -100,6 +108,7 @@ std::string run_in_words(const std::string& folder) {
 
 }  // namespace
 
+// This function creates nothing, so that a dry run can ask as well.
 FolderState state_of_folder(const std::string& folder, bool resume) {
   std::error_code failed;
   const fs::file_status status = fs::status(folder, failed);
@@ -107,9 +116,11 @@ FolderState state_of_folder(const std::string& folder, bool resume) {
   if (is_there && !fs::is_directory(status)) return {false, folder + " is no folder", "name another: -o"};
   const bool holds_run = is_there && fs::exists(fs::path(folder) / kProgressFile, failed);
   if (resume && !holds_run) return {false, folder + " holds no run to go on with", "leave out --resume"};
+  // A run is never overwritten; the user must say what should happen to it.
   if (holds_run && !resume)
     return {true, fmt::format("{} holds {}", folder, run_in_words(folder)),
             "--resume goes on with what is not done; -o with another folder begins anew"};
+  // A folder with other files is refused, as the run would mix its results with them.
   if (is_there && !holds_run) {
     for (fs::directory_iterator it(folder, failed), end; !failed && it != end; it.increment(failed)) {
       if (!is_of_beginning(it->path()))
@@ -129,6 +140,8 @@ RunFolder::RunFolder(const std::string& folder, bool resume) : start_(fs::curren
   if (failed)
     throw EnvironmentError(fmt::format("{}: cannot be made: {}", printable(folder), failed.message()));
   path_ = fs::canonical(folder).string();
+  // The lock is on the folder itself and ends with this process, however it ends.
+  // flock does not wait here: a second run in the folder is a mistake.
   lock_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (lock_ < 0 || (::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK))
     throw InputError("another run works in " + printable(folder), "wait for its end, or name another: -o");
@@ -136,6 +149,7 @@ RunFolder::RunFolder(const std::string& folder, bool resume) : start_(fs::curren
   fs::current_path(path_);
 }
 
+// The lock is released when its file descriptor is closed.
 RunFolder::~RunFolder() {
   std::error_code ignored;
   fs::current_path(start_, ignored);
@@ -144,6 +158,7 @@ RunFolder::~RunFolder() {
 
 MachineRun read_progress() { return read_or_throw(read_text_file(kProgressFile), read_run); }
 
+// Strings are quoted for TOML, since messages of stages may hold anything.
 void write_progress(const MachineRun& run) {
   std::vector<std::string> networks;
   for (const std::string& network : run.networks) networks.push_back(foretrain::quoted(network));

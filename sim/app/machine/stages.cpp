@@ -1,4 +1,5 @@
-// Shares sum to 1: what a stage leaves goes to the next, so that together they take the budget at most.
+// The table of stages of `calibrate machine`. Shares sum to 1, and time that a stage leaves goes to the next
+// ones, so that all stages together stay within the budget.
 #include "sim/app/machine/stages.hpp"
 
 #include <algorithm>
@@ -17,17 +18,20 @@ namespace foretrain {
 
 namespace {
 
+/// Stands for stages that need no other program.
 std::string nothing_missing(const MachineRun&) { return ""; }
 
-/// Importing PyTorch from a disk of a cluster takes its time.
+// Time for an answer of Python: importing PyTorch from a cluster's file system is slow.
 constexpr std::chrono::seconds kLongestAnswer{60};
 
+/// Runs a program and returns its output.
 CommandOutput answer_of(const std::vector<std::string>& words) {
   return command_output(words, {.time = kLongestAnswer});
 }
 
 }  // namespace
 
+// `share` is a fraction of the budget; `least_s` and `patience_s` are in seconds.
 const std::vector<StageRow>& machine_stages() {
   static const std::vector<StageRow> rows{
       {.name = "detect",
@@ -84,6 +88,7 @@ const std::vector<StageRow>& machine_stages() {
   return rows;
 }
 
+// The names are shown in the help of --stages.
 std::string joined_stage_names() {
   std::string out;
   for (const StageRow& row : machine_stages()) out += (out.empty() ? "" : ", ") + std::string(row.name);
@@ -95,28 +100,33 @@ const FinishedStage* MachineRun::find(std::string_view stage) const {
   return found == finished.end() ? nullptr : &*found;
 }
 
+// A stage that ran out of time counts as finished: what it wrote is used, and --resume does not repeat it.
 bool MachineRun::has_finished(std::string_view stage) const {
   const FinishedStage* known = find(stage);
   return known != nullptr &&
          (known->end.state == StageState::done || known->end.state == StageState::time_over);
 }
 
+// Asking for the version shows that the program can be started, not merely that a file exists.
 std::string missing_bench(const MachineRun&) {
   if (answer_of({bench_program(), "--version"}).is_there) return "";
   return "foretrain-bench is neither beside foretrain nor on the PATH.";
 }
 
 std::string missing_python(const MachineRun& run) {
+  // The stages run in the results' folder, but a relative path counts from where the command was given.
   const std::string python = python_program();
   const bool is_relative = python.find('/') != std::string::npos && !python.starts_with('/');
   const std::string found =
       is_relative ? (std::filesystem::path(run.start_folder) / python).string() : python;
   if (!answer_of({found, "--version"}).is_there)
     return "Python cannot be run; FORETRAIN_PYTHON names another than python3.";
+  // Only a dry run asks for PyTorch here: in a run the detect stage has done so.
   const bool has_torch = !run.is_dry || answer_of({found, "-c", "import torch"}).problem.empty();
   return has_torch ? "" : "Python has no PyTorch; FORETRAIN_PYTHON names another Python.";
 }
 
+// Work in this process cannot be ended from outside, so each step of progress checks time and signals.
 Progress stage_progress(const MachineRun& run, const std::string& what) {
   const auto line = std::make_shared<ProgressLine>(what);
   return [&run, line](double done) {

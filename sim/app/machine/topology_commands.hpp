@@ -1,4 +1,4 @@
-// Commands about machines and texts of other tools: what each is told.
+// The arguments of commands about clusters and about pasted output of tools, and the functions that run them.
 #pragma once
 
 #include <optional>
@@ -13,23 +13,27 @@ namespace foretrain {
 /// Arguments of `foretrain topology show`, `check` and `draw`.
 struct TopologyCommand {
   std::string cluster;
-  bool channels = false;  ///< show NCCL's channels instead, or draw its rings
-  int gpus = 0;           ///< of the job that has the channels; 0: all of its nodes
-  int nodes = 0;          ///< 0: as few as hold the GPUs
+  /// `show` prints NCCL's channels instead of the cluster, and `draw` draws its rings.
+  bool channels = false;
+  /// Number of GPUs of the job that has the channels; 0: all of its nodes' GPUs.
+  int gpus = 0;
+  /// Number of nodes; 0: as few as hold the GPUs.
+  int nodes = 0;
   std::string nccl_version;
   std::vector<std::string> settings;
-  std::string output;  ///< of draw
+  /// File that `draw` writes.
+  std::string output;
 };
 void run_topology_show(const TopologyCommand& command);  // topology.cpp
 
-/// Arguments of `foretrain topology new`.
+/// Arguments of `foretrain topology new`, which writes a cluster file from a few answers.
 struct NewClusterCommand {
   NewCluster cluster;
   std::string output;  ///< file; empty = standard output
 };
 void run_topology_new(const NewClusterCommand& command);  // topology.cpp
 
-/// Arguments of `foretrain topology import`: files of other tools that describe a machine.
+/// Arguments of `foretrain topology import`, which makes a cluster file from output of other tools.
 struct ImportClusterCommand {
   std::vector<std::string> files;
   ImportAnswers answers;
@@ -37,23 +41,27 @@ struct ImportClusterCommand {
 };
 void run_topology_import(const ImportClusterCommand& command);  // topology_import.cpp
 
+/// Prints what a person must still answer to complete a machine that was read from FILE.
 void run_topology_questions(const std::string& file);  // topology_questions.cpp
 
+/// Replaces the user's catalogs by those of an archive.
 void run_update_catalogs(const std::string& file);  // library/update_catalogs.cpp
 
+/// Reads pasted output of tools and prints what follows from it.
 void run_paste(const std::string& file);  // paste.cpp
-/// Whether a file is a text of many tools, as people paste it, and no job script.
+/// Returns true when the file holds output of several tools, as people paste it, and is no job script.
 bool is_pasted_file(const std::string& file);  // paste.cpp
 
 /// Arguments of `foretrain topology detect`, which looks at the machine it runs on.
 struct DetectClusterCommand {
-  std::string root;  ///< a folder with another machine's sys/ and proc/; empty: this machine
+  /// Folder with another machine's sys/ and proc/; empty: this machine.
+  std::string root;
   ImportAnswers answers;
   std::string output;  ///< empty: standard output
 };
 void run_topology_detect(const DetectClusterCommand& command);  // topology_detect.cpp
 
-/// Arguments of `foretrain topology diff`.
+/// Arguments of `foretrain topology diff`, which compares two clusters.
 struct DiffClusterCommand {
   std::string a, b;
 };

@@ -1,4 +1,5 @@
-// An option whose value is a file is a parameter only where it is in the short list of those that read one.
+// Derives the tools of `foretrain mcp` from the declarations of the command line. An option whose value is a
+// file becomes a parameter only when it is in a short list of options that read one.
 #include "sim/app/mcp/command_tools.hpp"
 
 #include <algorithm>
@@ -14,10 +15,12 @@ namespace foretrain {
 
 namespace {
 
+// A tool: its name, the path of its command, whether the command writes JSON, and whether it takes files.
 struct ToolRow {
   std::string_view name, path;  ///< "check", "job check"
   bool has_json = true, takes_files = true;
 };
+// The tools, in the order in which they are listed.
 constexpr std::array<ToolRow, 6> kTools{{{"check", "job check"},
                                          {"predict", "predict"},
                                          {"compare", "compare"},
@@ -25,20 +28,22 @@ constexpr std::array<ToolRow, 6> kTools{{{"check", "job check"},
                                          {"explain", "explain"},
                                          {"topology", "topology show", false}}};
 
+// Options that read a file and may be parameters.
 constexpr std::array<std::string_view, 2> kReadFiles{"--settings", "--program"};
-/// Reports have the form that the protocol wants; the others are of a person at a terminal, or of stores and
-/// files.
+// Options that are no parameters: the protocol sets the format, and the others address a person at a
+// terminal, or stores and files of this machine.
 constexpr std::array<std::string_view, 12> kNoParameters{
     "--help",  "--help-all", "--format",  "--evidence", "--store",       "--add",
     "--quiet", "--brief",    "--options", "--details",  "--trace-steps", "--trace-ranks"};
 
-/// "every_gpu" of "--every-gpu"; "scenario" of "SCENARIO".
+/// Returns "every_gpu" for "--every-gpu" and "scenario" for "SCENARIO".
 std::string parameter_name(std::string_view name) {
   std::string out = lower_case(std::string(name.substr(std::min(name.find_first_not_of('-'), name.size()))));
   std::ranges::replace(out, '-', '_');
   return out;
 }
 
+/// Returns the kind of value that the parameter takes.
 McpValueKind kind_of(const std::string& option, const CompletedValue& value) {
   if (value.noun.empty()) return McpValueKind::flag;
   if (option == "--set") return McpValueKind::settings;
@@ -47,14 +52,17 @@ McpValueKind kind_of(const std::string& option, const CompletedValue& value) {
   return value.noun == "N" ? McpValueKind::integer : McpValueKind::text;
 }
 
+/// Returns true when the option may be offered to an assistant.
 bool is_parameter(const std::string& option, const CompletedValue& value) {
   if (std::ranges::find(kNoParameters, option) != kNoParameters.end()) return false;
   const bool is_file = value.is_file && value.catalog.empty();
   return !is_file || std::ranges::find(kReadFiles, option) != kReadFiles.end();
 }
 
+/// Returns the tool of a command: its positional argument first, then its options.
 McpTool tool_of(const ToolRow& row, const CompletedCommand& command) {
   McpTool tool{std::string(row.name), {}, command.description, {}, row.has_json, row.takes_files};
+  // The path is cut at blanks into the words of the command.
   for (std::size_t from = 0; from < row.path.size();) {
     const std::size_t end = std::min(row.path.find(' ', from), row.path.size());
     tool.command.emplace_back(row.path.substr(from, end - from));
@@ -80,6 +88,7 @@ McpTool tool_of(const ToolRow& row, const CompletedCommand& command) {
 
 }  // namespace
 
+// A command that this build does not have is left out.
 std::vector<McpTool> command_tools() {
   const std::vector<CompletedCommand> commands = described_commands();
   std::vector<McpTool> tools;

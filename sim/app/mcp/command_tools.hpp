@@ -1,4 +1,4 @@
-// Which commands are tools of `foretrain mcp`, with parameters from their declarations on the command line.
+// The tools of `foretrain mcp`, with parameters that come from the commands' declarations.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace foretrain {
 
-/// check, predict, compare, plan, explain, topology. What writes a file or reads a store of this machine is
-/// no parameter.
+/// Returns the tools check, predict, compare, plan, explain and topology. Options that write a file or read a
+/// store of this machine are no parameters.
 std::vector<McpTool> command_tools();
 
 }  // namespace foretrain

@@ -1,5 +1,9 @@
-// mcp: the tools over standard input and output, one message a line, one after the other. A call is carried
-// out in a process of its own, with the limits of serve.
+// The command mcp: serves tools over standard input and output, one JSON-RPC message per line, one after the
+// other. A call runs in a child process with the limits of `foretrain serve`, so that a failing call cannot
+// end the server.
+//
+// An assistant starts `foretrain mcp` itself. Mistakes in a message are answered with an error of JSON-RPC,
+// and errors of the called command with a result that has isError; neither ends this command.
 #include <array>
 #include <csignal>
 #include <mutex>
@@ -22,16 +26,18 @@ namespace foretrain {
 
 namespace {
 
+// Error codes of JSON-RPC 2.0.
 constexpr int kInvalidRequest = -32600, kInternalError = -32603;
 
-/// Lines of standard input, each at most as large as a question of serve.
+/// Reads the lines of standard input. A line is at most as long as a question of `serve` (kLargestQuestion).
 class Lines {
  public:
-  /// Nothing at the end. A line that is too large is skipped, and comes as one without a text.
+  /// A line, without its end. The text of a line that is too long is dropped.
   struct Line {
     std::string text;
     bool is_too_large = false;
   };
+  /// Returns the next line, or nothing at the end of the input.
   std::optional<Line> next() {
     Line line;
     for (;;) {
@@ -53,11 +59,12 @@ class Lines {
 
  private:
   InputFile input_{"/dev/stdin"};
+  // Bytes that were read behind the last returned line.
   std::array<char, 1 << 16> block_{};
   std::string pending_;
 };
 
-/// The line that answers a message; empty where none is waited for.
+/// Returns the line that answers a message; empty for a message that expects no answer.
 std::string response_to(const McpMessage& message, const std::vector<McpTool>& tools,
                         const McpCommand& command, std::mutex& turn) {
   switch (message.request) {
@@ -74,14 +81,17 @@ std::string response_to(const McpMessage& message, const std::vector<McpTool>& t
     case McpRequest::call_tool:
       break;
   }
+  // An answer without a line end means that the child was ended before it was complete.
   std::string line = done_apart([&] { return answer_mcp_call(message, command.folders); }, turn);
   return line.ends_with('\n') ? line : write_mcp_fault(message.id, kInternalError, why_nothing_apart());
 }
 
 }  // namespace
 
+// Blank lines are ignored; a line that is too long is answered with an error that has no id.
 void run_mcp(const McpCommand& command) {
   need_own_process("foretrain mcp");
+  // The handler of main() would print a sentence; the client expects a silent end.
   for (const int signal : {SIGINT, SIGTERM}) {
     if (std::signal(signal, SIG_DFL) == SIG_IGN) std::signal(signal, SIG_IGN);
   }

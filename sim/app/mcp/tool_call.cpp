@@ -1,4 +1,5 @@
-// The command's own JSON, and its words: those of the answers in it, or else what it prints for people.
+// Carries out a call of a tool. The result has the command's JSON and its text for people: the answer within
+// the JSON, or else what the command prints.
 #include "sim/app/mcp/tool_call.hpp"
 
 #include <utility>
@@ -12,6 +13,7 @@ namespace foretrain {
 
 namespace {
 
+/// Runs the call's command line with --format FORMAT behind the command's words; nullptr: as given.
 HeldRun run_as(const McpCall& call, const char* format) {
   std::vector<std::string> words = call.words;
   if (format != nullptr)
@@ -20,9 +22,10 @@ HeldRun run_as(const McpCall& call, const char* format) {
   return run_held(words);
 }
 
+/// Returns the answer to the call; an error is an answer too.
 McpAnswer answered(const McpCall& call) {
   HeldRun run = run_as(call, call.tool->has_json ? "json" : nullptr);
-  // A job that cannot start ends `job check` with code 1 and a report.
+  // A job that cannot start ends `job check` with exit code 1, but with a report, which is an answer.
   const bool is_report = run.output.starts_with('{');
   if (run.exit_code != 0 && !is_report) return {"", run.messages + run.output, "", true};
   if (!call.tool->has_json) return {"", std::move(run.output), std::move(run.messages)};
@@ -33,10 +36,12 @@ McpAnswer answered(const McpCall& call) {
 
 }  // namespace
 
+// GivenFiles limits every reader of this thread for the duration of the call.
 std::string answer_mcp_call(const McpMessage& message, const std::vector<std::string>& folders) {
   std::vector<std::string> readable = catalog_folders();
   readable.insert(readable.end(), folders.begin(), folders.end());
-  // What the user measured corrects the answer here as it does on the command line.
+  // Measurements of the user correct the answer here as they do on the command line, so their stores are
+  // readable.
   for (const std::string& store : {personal_store(), site_store()})
     if (!store.empty()) readable.push_back(store);
   const GivenFiles files(message.call.files, readable);

@@ -1,4 +1,4 @@
-// A tool of `foretrain mcp`, carried out.
+// Carries out a call of a tool of `foretrain mcp`.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace foretrain {
 
-/// The response to a call, as a line. Reads no file but the catalogs, those that came along, and those below
-/// `folders`; writes none.
+/// Returns the response to a call as one line. Only the catalogs, the files that came with the call, the
+/// stores of evidence and files below `folders` are read; none is written.
 std::string answer_mcp_call(const McpMessage& message, const std::vector<std::string>& folders);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// One function per command under `calibrate`.
+// Options of the commands under `calibrate`: run, fit, show, samples, check and machine. Each function
+// declares one command or a group of options that several commands share.
 #include "sim/app/options/calibrate_options.hpp"
 
 #include <memory>
@@ -15,7 +16,7 @@ namespace foretrain {
 
 namespace {
 
-/// The files, and what the user may say where they do not.
+/// Adds the files of samples and logs, and options for facts that a log does not state.
 void add_files(CLI::App& command, CalibrateCommand& calibrate) {
   command
       .add_option("FILE", calibrate.files,
@@ -24,6 +25,7 @@ void add_files(CLI::App& command, CalibrateCommand& calibrate) {
                   "perftest, OSU, PARAM, training logs, nvidia-smi -q -x, both CSV kinds of validate; told "
                   "apart by what they hold")
       ->required();
+  // Facts that many logs leave out. A log's own statement wins over these options.
   command.add_option("--op", calibrate.hints.op, "The collective of a log that does not say")
       ->type_name("OP");
   command.add_option("--gpus", calibrate.hints.gpus, "GPUs of a log that does not say")
@@ -42,10 +44,12 @@ void add_files(CLI::App& command, CalibrateCommand& calibrate) {
       ->type_name("NAME");
 }
 
+/// Adds --cluster with a description of what it means for the command.
 void add_cluster(CLI::App& command, CalibrateCommand& calibrate, const std::string& what) {
   command.add_option("--cluster", calibrate.cluster, what)->type_name("NAME");
 }
 
+/// Adds --worst, the number of samples with the largest errors that the table lists.
 void add_worst(CLI::App& command, CalibrateCommand& calibrate) {
   command.add_option("--worst", calibrate.worst, "List so many samples that are furthest off")
       ->check(CLI::Range(0, 100'000))
@@ -53,20 +57,23 @@ void add_worst(CLI::App& command, CalibrateCommand& calibrate) {
       ->capture_default_str();
 }
 
+/// Adds --format with the formats that the command has.
 void add_format(CLI::App& command, CalibrateCommand& calibrate, std::vector<std::string> formats) {
   command.add_option("--format", calibrate.format, joined(formats))
       ->transform(one_of(formats))
       ->type_name("FORMAT");
 }
 
+/// Adds -o.
 void add_output(CLI::App& command, CalibrateCommand& calibrate, const std::string& what) {
   command.add_option("-o,--output", calibrate.output, what)->type_name("FILE");
 }
 
+/// Adds `calibrate run`, which replaces this process by foretrain-bench and returns its exit code.
 void add_run(CLI::App& calibrate_command, CalibrateCommand& calibrate) {
   CLI::App* run = calibrate_command.add_subcommand(
       "run", "Measure this machine: starts foretrain-bench, which needs a GPU, with all that follows");
-  // Whatever follows is foretrain-bench's own and is handed on unread.
+  // Whatever follows belongs to foretrain-bench and is passed on unread.
   run->prefix_command();
   run->footer(
       "Examples:\n  foretrain calibrate run --budget 10m -o samples.csv\n  foretrain calibrate run "
@@ -77,10 +84,12 @@ void add_run(CLI::App& calibrate_command, CalibrateCommand& calibrate) {
   });
 }
 
+/// Adds `calibrate machine`, which writes a folder with a cluster, samples, steps, a calibration and a
+/// report.
 void add_machine(CLI::App& calibrate_command) {
   CLI::App* machine = calibrate_command.add_subcommand(
       "machine", "Measure this machine, train on it, fit, and report predictions beside measurements");
-  // The callback holds the options, so that they live as long as the parser.
+  // The callback holds the values, so that they live as long as the parser.
   const auto command = std::make_shared<MeasureMachineCommand>();
   machine->add_option("--budget", command->budget, "How long it may take, as in 90s, 8m, 1h [8m]")
       ->type_name("TIME");
@@ -96,6 +105,7 @@ void add_machine(CLI::App& calibrate_command) {
   machine->add_option("--networks", command->networks, "Train only these, separated by commas")
       ->delimiter(',')
       ->type_name("LIST");
+  // A run can be interrupted at any time (exit code 130) and continued in the same folder.
   machine->add_flag("--resume", command->resume, "Go on with the run that the folder holds");
   machine->add_flag("--dry-run", command->dry_run, "Say what would run, for how long, and what is missing");
   machine->footer(
@@ -106,10 +116,12 @@ void add_machine(CLI::App& calibrate_command) {
   machine->callback([command] { run_calibrate_machine(*command); });
 }
 
+/// Adds `calibrate fit`, which writes a calibration file.
 void add_fit(CLI::App& calibrate_command, CalibrateCommand& calibrate) {
   CLI::App* fit = calibrate_command.add_subcommand(
       "fit", "Fit the model's constants to samples and logs of one cluster: a calibration file");
   add_files(*fit, calibrate);
+  // The samples are predicted on this cluster while constants are fitted.
   fit->add_option("--cluster", calibrate.cluster,
                   "The cluster they were measured on, of the catalog or a file")
       ->required()
@@ -127,6 +139,7 @@ void add_fit(CLI::App& calibrate_command, CalibrateCommand& calibrate) {
   fit->callback([&calibrate] { run_calibrate_fit(calibrate); });
 }
 
+/// Adds `calibrate show`, which prints a calibration of the catalog or a file.
 void add_show(CLI::App& calibrate_command, CalibrateCommand& calibrate) {
   CLI::App* show = calibrate_command.add_subcommand(
       "show", "A calibration: its constants, its collectives, the samples that are furthest off");
@@ -138,18 +151,21 @@ void add_show(CLI::App& calibrate_command, CalibrateCommand& calibrate) {
   show->callback([&calibrate] { run_calibrate_show(calibrate); });
 }
 
+/// Adds `calibrate samples`, which prints what was read of logs.
 void add_samples(CLI::App& calibrate_command, CalibrateCommand& calibrate) {
   CLI::App* samples =
       calibrate_command.add_subcommand("samples", "What is read out of logs, and every line that is not");
   add_files(*samples, calibrate);
   add_format(*samples, calibrate, {"table", "csv"});
   add_output(*samples, calibrate, "Write to a file instead of standard output");
+  // CSV of this command can be corrected by hand and given to `fit`.
   samples->footer(
       "Examples:\n  foretrain calibrate samples all_reduce.log\n  foretrain calibrate samples *.log --format "
       "csv -o samples.csv");
   samples->callback([&calibrate] { run_calibrate_samples(calibrate); });
 }
 
+/// Adds `calibrate check`, which prints errors on samples that were held out, before and after a fit.
 void add_check(CLI::App& calibrate_command, CalibrateCommand& calibrate) {
   CLI::App* check = calibrate_command.add_subcommand(
       "check", "Fit on a part of the samples, predict the rest: held-out error before and after");
@@ -159,6 +175,7 @@ void add_check(CLI::App& calibrate_command, CalibrateCommand& calibrate) {
       ->add_option_function<std::string>(
           "--hold-out",
           [&calibrate](const std::string& name) {
+            // The transform below admits no other name, so the last case is "sizes".
             calibrate.hold_out = name == "nodes"  ? HoldOut::nodes
                                  : name == "gpus" ? HoldOut::gpus
                                                   : HoldOut::sizes;
@@ -177,6 +194,7 @@ void add_check(CLI::App& calibrate_command, CalibrateCommand& calibrate) {
 
 }  // namespace
 
+// The commands share one struct, as only one of them is called; calibrate machine has its own.
 void add_calibrate(CLI::App& app, CalibrateCommand& calibrate) {
   CLI::App* command = app.add_subcommand(
       "calibrate", "Measure a cluster, and put what was measured in the place of defaults");

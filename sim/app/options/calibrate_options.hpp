@@ -9,6 +9,8 @@ class App;
 
 namespace foretrain {
 
+/// Adds `calibrate` with its commands. `calibrate` must live until the command line is parsed, as options
+/// write to it.
 void add_calibrate(CLI::App& app, CalibrateCommand& calibrate);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// Options of collective: what is asked, and how it runs.
+// Options of the command `collective`: the question (cluster, operation, job, sizes), how NCCL runs, and the
+// outputs.
 #include "sim/app/options/collective_options.hpp"
 
 #include <CLI/CLI.hpp>
@@ -13,30 +14,35 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the names of NCCL's algorithms as nccl.algorithm takes them.
 std::vector<std::string> names_of_algorithms() {
   std::vector<std::string> names;
   for (const nccl::Algorithm algorithm : nccl::kAlgorithms) names.emplace_back(nccl::name_of(algorithm));
   return names;
 }
 
+/// Returns the names of the values of an enum.
 std::vector<std::string> names_of(auto const& values) {
   std::vector<std::string> names;
   for (const auto value : values) names.emplace_back(name_of(value));
   return names;
 }
 
-/// What is asked, and how the collective runs.
+/// Adds the options of the question and of how the collective runs.
 void add_collective_question(CLI::App& command, CollectiveCommand& collective) {
   command.add_option("--cluster", collective.cluster, "A cluster of the catalog or a file")
       ->required()
       ->type_name("NAME");
   command.add_option("--op", collective.op, joined(names_of(kCollectiveOps)))->required()->type_name("OP");
   command.add_option("--gpus", collective.gpus, "Number of GPUs")->required()->type_name("N");
+  // More nodes than needed spread the GPUs, as a batch system may do.
   command
       .add_option("--nodes", collective.nodes,
                   "Spread the GPUs evenly over so many nodes; otherwise as few as hold them")
       ->check(CLI::PositiveNumber)
       ->type_name("M");
+  // A size is the bytes of one call as nccl-tests counts them. The command parses the text, and each size
+  // becomes a row of the table.
   command
       .add_option(
           "--sizes", collective.sizes,
@@ -45,6 +51,8 @@ void add_collective_question(CLI::App& command, CollectiveCommand& collective) {
           "reduce_scatter, alltoall, gather and scatter round down to 16 bytes per rank, as nccl-tests does")
       ->type_name("SIZES")
       ->capture_default_str();
+  // The names depend on --transport, so check_algorithm() checks them after the parse. An algorithm of NCCL
+  // becomes the setting nccl.algorithm.
   command
       .add_option(
           "--algorithm", collective.algorithm,
@@ -58,9 +66,11 @@ void add_collective_question(CLI::App& command, CollectiveCommand& collective) {
                   joined(names_of(kProtocols)) + "; otherwise what NCCL takes at each size")
       ->transform(one_of(names_of(kProtocols)))
       ->type_name("NAME");
+  // One number fixes both limits: nccl.min_channels and nccl.max_channels.
   command.add_option("--channels", collective.channels, "NCCL's channels, at least and at most")
       ->check(CLI::Range(1, 64))
       ->type_name("N");
+  // "nccl" may be spelled in any case; other names are looked up in the catalog by the command.
   command
       .add_option(
           "--transport", collective.transport,
@@ -70,6 +80,7 @@ void add_collective_question(CLI::App& command, CollectiveCommand& collective) {
       ->transform([](std::string name) { return spelt_alike(name, {"nccl"}).empty() ? name : "nccl"; })
       ->type_name("NAME")
       ->capture_default_str();
+  // The number of processes decides how long the host needs to launch a call on all GPUs.
   command
       .add_option_function<std::string>(
           "--launch-processes",
@@ -81,6 +92,7 @@ void add_collective_question(CLI::App& command, CollectiveCommand& collective) {
           "for each. Default as nccl-tests is run: one on one node, per-gpu over several")
       ->transform(one_of({"one", "per-gpu"}))
       ->type_name("one|per-gpu");
+  // Anything else about NCCL and the launch goes through settings. Other transports refuse them.
   command
       .add_option("--set", collective.settings,
                   "Any key of [nccl], as in nccl.version=2.18, launch.processes_per_node and .isolation, "
@@ -89,7 +101,8 @@ void add_collective_question(CLI::App& command, CollectiveCommand& collective) {
       ->allow_extra_args(false);
 }
 
-/// The names that --algorithm takes depend on --transport, which may come after it.
+/// Checks --algorithm after the parse, since its names depend on --transport, which may come later on the
+/// line.
 void check_algorithm(CollectiveCommand& collective) {
   if (collective.algorithm.empty() || !collective.is_nccl()) return;
   const std::string problem = one_of(names_of_algorithms())(collective.algorithm);
@@ -98,6 +111,7 @@ void check_algorithm(CollectiveCommand& collective) {
 
 }  // namespace
 
+// Without further options the report is the table of nccl-tests, so that both can be compared line by line.
 void add_collective(CLI::App& app, CollectiveCommand& collective) {
   CLI::App* command = app.add_subcommand(
       "collective", "Time and bandwidth of a collective over message sizes, as nccl-tests prints them");
@@ -117,6 +131,8 @@ void add_collective(CLI::App& app, CollectiveCommand& collective) {
   command->add_option("--svg", collective.svg, "Also draw bus bandwidth over size")->type_name("FILE");
   command->add_option("--html", collective.html, "Also write time and bandwidth over size as a page")
       ->type_name("FILE");
+  // A row of the same job has the same cluster, operation and numbers of GPUs and nodes as the curve. Drawn
+  // rows do not correct the curve as evidence.
   command
       ->add_option(
           "--measured", collective.measured,
@@ -139,6 +155,7 @@ void add_collective(CLI::App& app, CollectiveCommand& collective) {
       "--algorithm ring --protocol simple --explain\n  foretrain collective --cluster star-1gpu --op "
       "all_reduce --gpus 1024 --sizes 64M "
       "--transport plain --algorithm ring --fidelity chunk");
+  // Measured rows can only be drawn, so they need a drawing.
   command->callback([&collective] {
     check_algorithm(collective);
     if (!collective.measured.empty() && collective.svg.empty() && collective.html.empty())

@@ -1,4 +1,4 @@
-// Options of the command about one collective alone.
+// Options of the command `collective`.
 #pragma once
 
 #include "sim/app/commands.hpp"
@@ -9,7 +9,7 @@ class App;
 
 namespace foretrain {
 
-/// Adds the command; what it writes to must live until the command line is parsed.
+/// Adds the command. `collective` must live until the command line is parsed, as options write to it.
 void add_collective(CLI::App& app, CollectiveCommand& collective);
 
 }  // namespace foretrain

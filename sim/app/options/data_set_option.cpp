@@ -1,4 +1,5 @@
-// A name of the catalog comes first; what looks like a path, or is a file or folder, is looked at.
+// Turns --dataset into settings of [data]. A name of the catalog comes first; a name that looks like a path,
+// or is a file or folder, is surveyed on disk.
 #include "sim/app/options/data_set_option.hpp"
 
 #include <algorithm>
@@ -17,6 +18,8 @@ namespace foretrain {
 
 namespace {
 
+/// Returns true for a path or an existing file. Questions from elsewhere (GivenFiles) may not look at this
+/// disk.
 bool is_on_disk(const std::string& name) {
   std::error_code none;
   if (GivenFiles::current() != nullptr) return false;
@@ -24,12 +27,14 @@ bool is_on_disk(const std::string& name) {
          (name.find('\0') == std::string::npos && std::filesystem::exists(name, none));
 }
 
+/// Returns true when the user has set this key.
 bool says_key(const ScenarioOverrides& overrides, std::string_view key) {
   return std::ranges::any_of(overrides.settings, [key](const std::string& setting) {
     return setting.starts_with(std::string(key) + "=");
   });
 }
 
+/// Returns the settings that a survey of files on disk yields.
 std::vector<std::string> settings_of(const DataSurvey& survey) {
   return {fmt::format("data.samples={}", survey.samples),
           fmt::format("data.stored_bytes=\"{} B\"", survey.stored_bytes.count),
@@ -39,6 +44,7 @@ std::vector<std::string> settings_of(const DataSurvey& survey) {
 
 }  // namespace
 
+// A survey measures sizes and estimates decoding; its storage is an assumption, which a note states.
 void apply_data_set(const std::string& name, ScenarioOverrides& overrides) {
   if (name.empty()) return;
   std::vector<std::string> settings;
@@ -58,6 +64,7 @@ void apply_data_set(const std::string& name, ScenarioOverrides& overrides) {
                          " A file or folder of that name is not there either");
   }
   for (const std::string& setting : settings) overrides.origins[setting] = {"--dataset " + name};
+  // The settings come first, so that values that the user gave win.
   overrides.settings.insert(overrides.settings.begin(), settings.begin(), settings.end());
 }
 

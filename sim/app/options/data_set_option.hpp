@@ -1,4 +1,4 @@
-// --dataset: a data set of the catalog, or one that lies on the disk, as settings of a scenario.
+// The option --dataset: a data set of the catalog, or one on this disk, as settings of a scenario.
 #pragma once
 
 #include <string>
@@ -7,8 +7,9 @@
 
 namespace foretrain {
 
-/// Puts the settings before those that people gave, which therefore win, and says in `notes` what is an
-/// estimate. Nothing for an empty name. Throws InputError for what is no data set.
+/// Puts the data set's settings before those that the user gave, which therefore win. `notes` receives a
+/// sentence for each estimated value. An empty name does nothing. Throws InputError when the name is no data
+/// set.
 void apply_data_set(const std::string& name, ScenarioOverrides& overrides);
 
 }  // namespace foretrain

@@ -1,4 +1,4 @@
-// One function per subcommand; the callbacks carry it out.
+// Options of `evidence` and its subcommands, of the command that records a measured step, and of --evidence.
 #include "sim/app/options/evidence_options.hpp"
 
 #include <CLI/CLI.hpp>
@@ -14,9 +14,11 @@ namespace foretrain {
 
 namespace {
 
+// Names for --of and --leave-out, in the order of their enums.
 std::vector<std::string> observed_names() { return {kObservedNames.begin(), kObservedNames.end()}; }
 std::vector<std::string> held_out_names() { return {kFieldLeftOutNames.begin(), kFieldLeftOutNames.end()}; }
 
+/// Adds --store to commands that change a store or copy it.
 void add_store(CLI::App& command, EvidenceCommand& evidence) {
   command
       .add_option("--store", evidence.store,
@@ -24,11 +26,13 @@ void add_store(CLI::App& command, EvidenceCommand& evidence) {
       ->type_name("FILE");
 }
 
+/// Adds --store to commands that only read; without it they read all stores.
 void add_shown_store(CLI::App& command, EvidenceCommand& evidence) {
   command.add_option("--store", evidence.store, "This store alone, instead of all that predictions use")
       ->type_name("FILE");
 }
 
+/// Adds `evidence add`, which prints how many rows were stored and which were left out.
 void add_add(CLI::App& parent, EvidenceCommand& evidence) {
   CLI::App* command = parent.add_subcommand("add", "Predict measured rows and keep both in a store");
   command
@@ -46,6 +50,7 @@ void add_add(CLI::App& parent, EvidenceCommand& evidence) {
   command->callback([&evidence] { run_evidence_add(evidence); });
 }
 
+/// Adds `list`, `show` and `report`, which print tables and change nothing.
 void add_readers(CLI::App& parent, EvidenceCommand& evidence) {
   CLI::App* list = parent.add_subcommand("list", "What there is, by source");
   add_shown_store(*list, evidence);
@@ -61,6 +66,7 @@ void add_readers(CLI::App& parent, EvidenceCommand& evidence) {
   report->callback([&evidence] { run_evidence_report(evidence); });
 }
 
+/// Adds `learn`, which prints the error after 0, 1, 3, 10 and 30 jobs of a machine's user.
 void add_learn(CLI::App& parent, EvidenceCommand& evidence) {
   CLI::App* learn = parent.add_subcommand(
       "learn", "How predictions of a machine get better with each job of its user: its rows one by one");
@@ -72,6 +78,7 @@ void add_learn(CLI::App& parent, EvidenceCommand& evidence) {
   learn->callback([&evidence] { run_evidence_learn(evidence); });
 }
 
+/// Adds `score`, which prints errors of raw and corrected predictions with rows of the same kind held out.
 void add_score(CLI::App& parent, EvidenceCommand& evidence) {
   CLI::App* score = parent.add_subcommand(
       "score", "What the evidence is worth: its rows predicted raw and corrected, without their own kind");
@@ -85,6 +92,7 @@ void add_score(CLI::App& parent, EvidenceCommand& evidence) {
   score->callback([&evidence] { run_evidence_score(evidence); });
 }
 
+/// Adds `remove` and `undo`. Exactly one of names, --matching and --all must say which rows leave.
 void add_removal(CLI::App& parent, EvidenceCommand& evidence) {
   CLI::App* remove = parent.add_subcommand("remove", "Take rows out of a store, until `evidence undo`");
   CLI::Option* runs =
@@ -109,6 +117,7 @@ void add_removal(CLI::App& parent, EvidenceCommand& evidence) {
   undo->callback([&evidence] { run_evidence_undo(evidence); });
 }
 
+/// Adds `export`, which writes a store with every row under one source.
 void add_writers(CLI::App& parent, EvidenceCommand& evidence) {
   CLI::App* exported = parent.add_subcommand("export", "A store as a file for others, under a name of yours");
   exported->add_option("--source", evidence.source, "The name")->required()->type_name("NAME");
@@ -120,6 +129,7 @@ void add_writers(CLI::App& parent, EvidenceCommand& evidence) {
 
 }  // namespace
 
+// Commands that read print tables; commands that write lock the store while they change it.
 void add_evidence(CLI::App& app, EvidenceCommand& evidence) {
   CLI::App* command =
       app.add_subcommand("evidence", "Measured runs that correct predictions: add, look at, remove, share");
@@ -136,6 +146,7 @@ void add_evidence(CLI::App& app, EvidenceCommand& evidence) {
       "--cluster puhti");
 }
 
+// The command prints what was stored and a warning when the value is far from the prediction.
 void add_measured(CLI::App& app, MeasuredOptions& options) {
   CLI::App* parent = app.add_subcommand(
       "measured", "What a run of yours measured: the next prediction of its training is calibrated to it");
@@ -179,6 +190,7 @@ void add_measured(CLI::App& app, MeasuredOptions& options) {
   });
 }
 
+/// Adds --evidence to a command that predicts.
 void add_evidence_option(CLI::App& command, std::string& evidence) {
   command
       .add_option("--evidence", evidence,

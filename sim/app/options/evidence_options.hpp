@@ -1,4 +1,4 @@
-// Options of `foretrain evidence`, and --evidence of other commands.
+// Options of `foretrain evidence`, of the recording of measured steps, and --evidence of other commands.
 #pragma once
 
 #include <string>
@@ -11,16 +11,19 @@ class App;
 
 namespace foretrain {
 
+/// Adds `evidence` with its subcommands. `evidence` must live until the command line is parsed.
 void add_evidence(CLI::App& app, EvidenceCommand& evidence);
 
-/// What the options of `measured` write to; must live until the command line is parsed.
+/// The values that options of `measured` write to; they must live until the command line is parsed.
 struct MeasuredOptions {
   MeasuredCommand measured;
   std::vector<std::string> gpus;
+  /// Value of --batch; only used when the option is given.
   long long batch = 0;
 };
+/// Adds the command that records a measured rate or step time.
 void add_measured(CLI::App& app, MeasuredOptions& options);
-/// --evidence off|FILE.
+/// Adds --evidence off|FILE, which writes to `evidence`.
 void add_evidence_option(CLI::App& command, std::string& evidence);
 
 }  // namespace foretrain

@@ -1,4 +1,4 @@
-// Options of explain: the files, which job of them, and what it trained.
+// Options of the command `explain`: the accounting's files, which of their jobs, and what the job trained.
 #include "sim/app/options/explain_options.hpp"
 
 #include <CLI/CLI.hpp>
@@ -13,7 +13,7 @@ namespace foretrain {
 
 namespace {
 
-/// What the job trained, as predict asks it.
+/// Adds what the job trained, with the options of predict.
 void add_training_of_job(CLI::App& command, ExplainCommand& explain) {
   ScenarioOverrides& overrides = explain.overrides;
   command
@@ -38,6 +38,7 @@ void add_training_of_job(CLI::App& command, ExplainCommand& explain) {
 
 }  // namespace
 
+// Several files may describe one job, as sacct and jobstats know different things about it.
 void add_explain(CLI::App& app, ExplainCommand& explain) {
   CLI::App* command = app.add_subcommand(
       "explain", "A finished job beside its prediction: where its time went, what the next should ask for");
@@ -55,6 +56,7 @@ void add_explain(CLI::App& app, ExplainCommand& explain) {
       ->capture_default_str();
   command->add_option("-o,--output", explain.output, "Write to a file instead of standard output")
       ->type_name("FILE");
+  // The measured step goes into a store of evidence, after the report is printed.
   command->add_flag("--add", explain.add,
                     "Keep what the job measured of its step as evidence, which corrects the next prediction "
                     "(foretrain evidence)");
@@ -66,6 +68,7 @@ void add_explain(CLI::App& app, ExplainCommand& explain) {
       "Several files about one job are taken together.\n\n"
       "Examples:\n  jobstats 39798795 | foretrain explain -\n  foretrain explain sacct.json seff.txt\n  "
       "foretrain explain sacct.json job.sbatch --model resnet50 --set data.samples=1281167");
+  // A store is only used with --add, so --store alone is a mistake.
   command->callback([&explain] {
     if (!explain.store.empty() && !explain.add) throw CLI::RequiresError("--store", "--add");
     run_explain(explain);

@@ -1,4 +1,4 @@
-// Options of the command about finished jobs.
+// Options of the command `explain`, which is about finished jobs.
 #pragma once
 
 #include "sim/app/commands.hpp"
@@ -9,7 +9,7 @@ class App;
 
 namespace foretrain {
 
-/// Adds the command; what it writes to must live until the command line is parsed.
+/// Adds the command. `explain` must live until the command line is parsed, as options write to it.
 void add_explain(CLI::App& app, ExplainCommand& explain);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// A scenario as predict takes it, on one number of GPUs.
+// Options of the command `export`: a scenario as predict takes it, on one number of GPUs, and the files to
+// write.
 #include "sim/app/options/export_options.hpp"
 
 #include <CLI/CLI.hpp>
@@ -12,6 +13,7 @@ namespace foretrain {
 
 namespace {
 
+/// Adds the training that is exported.
 void add_exported_training(CLI::App& command, ExportOptions& options) {
   ScenarioOverrides& overrides = options.command.overrides;
   command.add_option(
@@ -37,6 +39,7 @@ void add_exported_training(CLI::App& command, ExportOptions& options) {
 
 }  // namespace
 
+// Files are always written; standard output only gets a summary.
 void add_export(CLI::App& app, ExportOptions& options) {
   CLI::App* command =
       app.add_subcommand("export", "Planned steps as other simulators read them: Chakra traces, GOAL");
@@ -60,6 +63,7 @@ void add_export(CLI::App& app, ExportOptions& options) {
       "mahti-resnet50-ddp --gpus 8 -o resnet50\n  foretrain export goal --model resnet50 --cluster puhti "
       "--gpus 8 "
       "-o resnet50.goal");
+  // Options that were not given must not override the scenario.
   command->callback([command, &options] {
     if (command->count("--gpus") > 0) options.command.overrides.gpus = {options.gpus};
     if (command->count("--batch") > 0) options.command.overrides.batch = options.batch;

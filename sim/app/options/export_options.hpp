@@ -1,4 +1,4 @@
-// Options of export: what is written, of which scenario, on how many GPUs.
+// Options of the command `export`: format, scenario, number of GPUs and output files.
 #pragma once
 
 #include <string>
@@ -12,15 +12,17 @@ class App;
 
 namespace foretrain {
 
-/// What its options write to; must live until the command line is parsed.
+/// The values that its options write to; they must live until the command line is parsed.
 struct ExportOptions {
   ExportCommand command;
   std::string scenario;
   std::vector<std::string> settings_files;
+  // Values of --batch and --gpus; only used when the options are given.
   long long batch = 0;
   int gpus = 0;
 };
 
+/// Adds the command.
 void add_export(CLI::App& app, ExportOptions& options);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// Each option is one or more keys of the scenario; mistakes in them are told with the option's text.
+// Options of fine-tuning. Each becomes one or more settings of the scenario, and a mistake in a setting is
+// reported with the option that the user typed.
 #include "sim/app/options/fine_tuning_options.hpp"
 
 #include <string_view>
@@ -16,12 +17,13 @@ namespace foretrain {
 
 namespace {
 
+/// Adds a setting, and remembers the typed option as its origin.
 void put_setting(ScenarioOverrides& overrides, std::string setting, std::string_view typed) {
   overrides.origins[setting] = {std::string(typed)};
   overrides.settings.push_back(std::move(setting));
 }
 
-/// "16" and "lora" are whole words of the option; no one else splits them.
+/// Splits the text at each mark. Empty parts are kept, so that lora::q_proj has the usual rank.
 std::vector<std::string> split(std::string_view text, char mark) {
   std::vector<std::string> parts;
   for (std::size_t at = 0; at != std::string_view::npos;) {
@@ -32,7 +34,8 @@ std::vector<std::string> split(std::string_view text, char mark) {
   return parts;
 }
 
-/// "lora", "lora:16" or "lora:16:q_proj,v_proj".
+/// Adds the settings of "lora", "lora:16" or "lora:16:q_proj,v_proj": kind, rank and targets. Throws
+/// InputError when there are more parts.
 void put_adapters(ScenarioOverrides& overrides, const std::string& value) {
   const std::string typed = fmt::format("--adapters {}", value);
   const std::vector<std::string> parts = split(value, ':');
@@ -51,6 +54,7 @@ void put_adapters(ScenarioOverrides& overrides, const std::string& value) {
 
 }  // namespace
 
+// Values are checked by the reader of scenarios, so they have the same limits as the keys.
 void add_fine_tuning(CLI::App& command, ScenarioOverrides& overrides) {
   command
       .add_option_function<std::string>(
@@ -79,11 +83,13 @@ void add_fine_tuning(CLI::App& command, ScenarioOverrides& overrides) {
       ->type_name("N");
 }
 
+// The option excludes --cluster, since both name the machine.
 void add_gpu(CLI::App& command, ScenarioOverrides& overrides) {
   command
       .add_option_function<std::string>(
           "--gpu",
           [&overrides](const std::string& name) {
+            // A server with this GPU is a cluster that the catalog makes on demand.
             overrides.cluster = std::string(kGpuServer) + gpu_named(name);
           },
           "A GPU instead of a cluster: one machine with GPUs of this name and the links that such machines "

@@ -1,4 +1,4 @@
-// Options of fine-tuning: adapters, how weights are stored, the length of samples.
+// Options of fine-tuning: adapters, how weights are stored, and the length of samples.
 #pragma once
 
 #include "sim/scenario/scenario.hpp"
@@ -9,10 +9,10 @@ class App;
 
 namespace foretrain {
 
-/// --adapters, --weights, --sequence.
+/// Adds --adapters, --weights and --sequence.
 void add_fine_tuning(CLI::App& command, ScenarioOverrides& overrides);
 
-/// --gpu: a machine with the GPUs of that name instead of a cluster.
+/// Adds --gpu, which takes a machine with GPUs of that name in place of a cluster.
 void add_gpu(CLI::App& command, ScenarioOverrides& overrides);
 
 }  // namespace foretrain

@@ -1,4 +1,4 @@
-// Each text is FIRST[-LAST[:STEP]].
+// Reads numbers of GPUs. Each text is FIRST[-LAST[:STEP]].
 #include "sim/app/options/gpu_numbers.hpp"
 
 #include <algorithm>
@@ -13,8 +13,10 @@ namespace foretrain {
 
 namespace {
 
+// Hint of every error message.
 constexpr const char* kExample = "as in --gpus 1,2,4 or --gpus 1-8 or --gpus 4-16:4";
 
+/// Returns the number that the digits spell. Throws InputError unless it is at least 1.
 int positive(std::string_view digits, const std::string& text) {
   int value = 0;
   const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
@@ -22,12 +24,15 @@ int positive(std::string_view digits, const std::string& text) {
   throw InputError(fmt::format("--gpus: \"{}\" is no number of GPUs", text.substr(0, 40)), kExample);
 }
 
+// A range with both ends: first, first + step, … up to last.
 struct GpuSteps {
   int first = 1, last = 1, step = 1;
 };
 
+/// Reads one text. A single number is a range of one.
 GpuSteps steps_of(const std::string& text) {
   const std::string_view all = text;
+  // The search begins behind the first character, so that "-4" is a wrong number and no range.
   const std::size_t dash = all.find('-', 1);
   if (dash == std::string_view::npos) {
     const int only = positive(all, text);
@@ -44,10 +49,12 @@ GpuSteps steps_of(const std::string& text) {
 
 }  // namespace
 
+// The order is kept, as tables list numbers as they were requested.
 std::vector<int> gpu_numbers(const std::vector<std::string>& texts) {
   std::vector<int> gpus;
   for (const std::string& text : texts) {
     const GpuSteps steps = steps_of(text);
+    // The count is checked before the loop, so that a huge range costs nothing.
     const int more = (steps.last - steps.first) / steps.step + 1;
     if (more > kMostGpuNumbers - static_cast<int>(gpus.size()))
       throw InputError(

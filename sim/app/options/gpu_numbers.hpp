@@ -1,4 +1,4 @@
-// Numbers of GPUs as people type them: 1,2,4 or 1-8 or 4-16:4.
+// Reads numbers of GPUs as users type them: 1,2,4 or 1-8 or 4-16:4.
 #pragma once
 
 #include <string>
@@ -6,12 +6,12 @@
 
 namespace foretrain {
 
-/// Of each text a number, a range with both ends (1-8), or one in steps (4-16:4), in the order given; a
-/// number that comes twice stands once. Throws InputError: no number, a range backwards, more than
-/// kMostGpuNumbers of them.
+/// Returns the numbers in the order given; a repeated number stands once. Each text is a number, a range with
+/// both ends (1-8), or a range with a step (4-16:4). Throws InputError for a text that is no number, for a
+/// range that runs backwards, and for more than kMostGpuNumbers numbers.
 std::vector<int> gpu_numbers(const std::vector<std::string>& texts);
 
-/// Each is a simulation.
+/// Largest number of numbers, as each is simulated.
 inline constexpr int kMostGpuNumbers = 1000;
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// The deadline is read as that of a recommendation.
+// Options of compare about machines. The deadline is read by the reader of recommendations, so both accept
+// the same spellings.
 #include "sim/app/options/machine_options.hpp"
 
 #include <charconv>
@@ -13,12 +14,14 @@ namespace foretrain {
 
 namespace {
 
+// Limits of a price of one GPU-hour, in any currency.
 constexpr double kLeastPrice = 1e-6, kMostPrice = 1e12;
 
+/// Returns the price that the digits spell. Throws InputError, with the whole text, when they spell none.
 double price_of_text(std::string_view digits, const std::string& text) {
   double value = 0;
   const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  // The comparison is false for what is no number.
+  // The comparison is false for NaN, which from_chars accepts.
   if (problem == std::errc{} && end == digits.data() + digits.size() && value >= kLeastPrice &&
       value <= kMostPrice)
     return value;
@@ -28,6 +31,7 @@ double price_of_text(std::string_view digits, const std::string& text) {
 
 }  // namespace
 
+// Both options only have an effect with --clusters; the command checks that.
 void add_machine_options(CLI::App& command, MachineTexts& texts) {
   command
       .add_option("--deadline", texts.deadline,
@@ -40,6 +44,7 @@ void add_machine_options(CLI::App& command, MachineTexts& texts) {
       ->type_name("LIST");
 }
 
+// A price without "=" counts for every cluster that has none of its own.
 MachinesRequest read_machine_options(const MachineTexts& texts) {
   RecommendationTexts run;
   run.deadline = texts.deadline;
@@ -47,6 +52,7 @@ MachinesRequest read_machine_options(const MachineTexts& texts) {
   read_recommendation(run, read);
   MachinesRequest request{.deadline_s = read.request.deadline_s};
   for (const std::string& text : texts.prices) {
+    // A name of a cluster file may contain "=", so the last one separates name and price.
     const std::size_t equals = text.rfind('=');
     if (equals == std::string::npos)
       request.price_per_gpu_hour = price_of_text(text, text);

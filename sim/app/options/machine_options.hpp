@@ -1,4 +1,4 @@
-// Options of compare about machines: a deadline and prices.
+// Options of compare about machines: a deadline and prices of GPU-hours.
 #pragma once
 
 #include <string>
@@ -12,15 +12,17 @@ class App;
 
 namespace foretrain {
 
-/// What the options write to before it is read.
+/// The texts that the options write to before they are read.
 struct MachineTexts {
   std::string deadline;
-  std::vector<std::string> prices;  ///< "1.5" of every cluster, "mahti=2" of one
+  /// "1.5" for every cluster, "mahti=2" for one.
+  std::vector<std::string> prices;
 };
 
+/// Adds --deadline and --price.
 void add_machine_options(CLI::App& command, MachineTexts& texts);
 
-/// Throws InputError for what is no duration or no price.
+/// Returns what the texts ask for. Throws InputError for a text that is no duration or no price.
 MachinesRequest read_machine_options(const MachineTexts& texts);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// The options of `model import`; its formats are listed by their catalog.
+// Options of `model import`, and the values of --layers of `model show`. The help lists the formats from the
+// catalog of readers, so that a new reader appears there by itself.
 #include "sim/app/options/model_options.hpp"
 
 #include <CLI/CLI.hpp>
@@ -8,11 +9,12 @@ namespace foretrain {
 
 namespace {
 
-/// As many as a shape of a model file may have.
+// Largest length, image side or batch; a shape in a model file has the same limit.
 constexpr std::int64_t kLongestSide = 1'000'000'000;
 
 }  // namespace
 
+// Options that only matter for one kind of file are ignored for the others; their texts begin with that kind.
 void add_model_import(CLI::App& model, ImportModelCommand& command) {
   CLI::App* import = model.add_subcommand(
       "import",
@@ -47,6 +49,7 @@ void add_model_import(CLI::App& model, ImportModelCommand& command) {
       ->type_name("NAME");
   import->add_option("-o,--output", command.output, "Write to a file instead of standard output")
       ->type_name("FILE");
+  // The footer ends with one line for each format that can be read.
   std::string formats;
   for (const ModelFormat& format : model_formats())
     formats += fmt::format("\n  {:<20} {}", format.name, format.what);
@@ -60,11 +63,13 @@ void add_model_import(CLI::App& model, ImportModelCommand& command) {
 });
 }  // namespace foretrain
 
+// The first name is the default.
 const std::vector<std::string>& layer_listings() {
   static const std::vector<std::string> names{"folded", "all", "none"};
   return names;
 }
 
+// Only the names of layer_listings() arrive here, so the last case is "folded".
 LayerListing listing_named(std::string_view name) {
   if (name == "all") return LayerListing::all;
   return name == "none" ? LayerListing::none : LayerListing::folded;

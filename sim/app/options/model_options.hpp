@@ -1,4 +1,4 @@
-// The options of `model import`.
+// Options of the command `model import`, and the listings of layers that `model show` knows.
 #pragma once
 
 #include <string>
@@ -13,11 +13,13 @@ class App;
 
 namespace foretrain {
 
-/// Declares the subcommand of `model`; `command` must live as long as the app.
+/// Declares the command below `model`. It writes a model file to -o or standard output. `command` must live
+/// as long as the app.
 void add_model_import(CLI::App& model, ImportModelCommand& command);
 
-/// What --layers takes, and what it means; of names that one_of() let through.
+/// Returns the names that --layers takes: folded, all, none.
 const std::vector<std::string>& layer_listings();
+/// Returns the listing of that name. Precondition: one_of(layer_listings()) has accepted the name.
 LayerListing listing_named(std::string_view name);
 
 }  // namespace foretrain

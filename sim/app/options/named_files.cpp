@@ -1,5 +1,5 @@
-// What a file is, is told by its text. Its ending decides only where no reader takes it, and then which
-// reader explains why.
+// Sorts the files of a command line by what they contain. The ending of a name only decides when no reader
+// accepts the content; then it selects the reader whose error message is printed.
 #include "sim/app/options/named_files.hpp"
 
 #include <algorithm>
@@ -20,24 +20,32 @@ namespace foretrain {
 
 namespace {
 
+// The kind of a named file: a scenario (or job script, program file, name of the catalog), training settings
+// of another tool, or a network of another tool.
 enum class FileKind : std::uint8_t { scenario, settings, network };
 
+/// Returns true when a reader of `model import` accepts the text.
 bool is_network_of_another_tool(std::string_view text) {
   return std::ranges::any_of(model_formats(),
                              [text](const ModelFormat& format) { return format.recognises(text); });
 }
 
-/// Settings of torchtitan are TOML as our scenarios are, and have a table that no scenario has.
+/// Returns true for a scenario in TOML. torchtitan's settings are TOML as well, with a table [training] that
+/// no scenario has.
 bool is_scenario_file(const SourceText& source) {
   const bool has_training =
       source.text.starts_with("[training]") || source.text.find("\n[training]") != std::string::npos;
   return source.name.ends_with(".toml") && !has_training;
 }
 
+/// Returns the kind of a file by its content, and by its ending when no reader accepts it.
 FileKind kind_of(const std::string& file) {
-  if (!is_readable_file(file)) return FileKind::scenario;  // a name of the catalog, or a mistake
+  // The word is no file: a name of the catalog, or a mistake that the reader of scenarios reports.
+  if (!is_readable_file(file)) return FileKind::scenario;
+  // These two formats are binary and cannot be read as text.
   if (file.ends_with(".onnx") || file.ends_with(".pt2")) return FileKind::network;
-  if (!text_file_refusal(file).empty()) return FileKind::scenario;  // whose reader says why
+  // The reader of scenarios then reports why the file is no text.
+  if (!text_file_refusal(file).empty()) return FileKind::scenario;
   const SourceText source = read_text_file(file);
   if (is_scenario_file(source) || is_program_file(source.text) || is_job_script(source.text))
     return FileKind::scenario;
@@ -48,6 +56,7 @@ FileKind kind_of(const std::string& file) {
 
 }  // namespace
 
+// Only a file of another tool needs work here; names and model files are opened with the scenario.
 void take_model(const std::string& name, ScenarioOverrides& overrides) {
   overrides.model = name;
   if (name.ends_with(".toml") || !is_readable_file(name)) return;
@@ -59,6 +68,7 @@ void take_model(const std::string& name, ScenarioOverrides& overrides) {
   overrides.networks[name] = std::move(made.text);
 }
 
+// The file is imported while the line is parsed, so that its mistakes come first.
 void add_model(CLI::App& command, ScenarioOverrides& overrides, const char* meaning) {
   command
       .add_option_function<std::string>(
@@ -66,6 +76,7 @@ void add_model(CLI::App& command, ScenarioOverrides& overrides, const char* mean
       ->type_name("NAME");
 }
 
+// The order of the remaining names is kept, as reports follow it.
 void sort_files(std::vector<std::string>& names, std::vector<std::string>& settings_files,
                 ScenarioOverrides& overrides) {
   std::vector<std::string> scenarios;

@@ -1,4 +1,5 @@
-// plan takes what predict takes of a scenario, one number of GPUs and a batch in sequences or tokens.
+// Options of the command `plan`: the scenario options of predict, numbers of GPUs or nodes, and a batch in
+// sequences or tokens. The command prints a ranked table of layouts, or JSON or a page.
 #include "sim/app/options/plan_options.hpp"
 
 #include <CLI/CLI.hpp>
@@ -15,10 +16,12 @@
 
 namespace foretrain {
 
+// The command ends with exit code 1 when a script is wanted and no layout fits.
 void add_plan(CLI::App& app, PlanOptions& options) {
   CLI::App* command =
       app.add_subcommand("plan", "The layouts of a large model that fit on some GPUs, ranked");
   PlanCommand& plan = options.plan;
+  // The training that is planned.
   command->add_option(
       "SCENARIO", plan.scenario,
       "A scenario file or one of the catalog; without one --model and --cluster are needed. Keys of "
@@ -26,18 +29,22 @@ void add_plan(CLI::App& app, PlanOptions& options) {
   add_model(*command, plan.overrides, kNamedModel);
   command->add_option("--cluster", plan.overrides.cluster, "A cluster of the catalog or a file")
       ->type_name("NAME");
+  // GPUs and nodes are two spellings of one question; the command refuses both together.
   command
       ->add_option("--gpus", options.gpus,
                    "How many GPUs; several, as in 8,16,32 or 8-64:8, are held against each other")
       ->delimiter(',')
       ->type_name("LIST");
   command->add_option("--nodes", options.nodes, "The same in whole nodes")->delimiter(',')->type_name("LIST");
+  // The batch decides how many micro-batches a pipeline has.
   command
       ->add_option(
           "--global-batch", plan.global_batch,
           "Of a step: sequences, as in 1024, or tokens, as in 4M-tokens (rounded to a power of two of "
           "sequences); by default one million tokens")
       ->type_name("N");
+  // Declares an option that is short for a key of the scenario. The typed option is kept as the origin for
+  // messages.
   const auto set = [&](const char* name, const char* key, const char* form, const char* text) {
     command
         ->add_option_function<std::string>(
@@ -50,6 +57,7 @@ void add_plan(CLI::App& app, PlanOptions& options) {
             text)
         ->type_name("VALUE");
   };
+  // Shorthands of keys that are often given.
   set("--sequence", "parallel.sequence", "{}", "Tokens of a sequence, as parallel.sequence");
   set("--partition", "cluster.partition", "\"{}\"", "Which nodes of a site, as cluster.partition");
   set("--precision", "model.precision", "\"{}\"", "bf16 or fp8, as model.precision");
@@ -59,12 +67,15 @@ void add_plan(CLI::App& app, PlanOptions& options) {
       ->add_option_function<std::vector<std::string>>(
           "--set",
           [&plan](const std::vector<std::string>& given) {
+            // Values are appended, because binding the list itself would replace settings of the shorthands.
             plan.overrides.settings.insert(plan.overrides.settings.end(), given.begin(), given.end());
           },
           "Any key of the scenario; of [parallel] it fixes what would be varied, as in parallel.tensor=8; "
           "may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
+  // Outputs: table, formats, job scripts, page.
+  // Layouts on the Pareto front of time and memory are shown in addition.
   command->add_option("--top", plan.top, "So many layouts of the table")
       ->check(CLI::Range(1, 100'000))
       ->type_name("N")
@@ -84,6 +95,7 @@ void add_plan(CLI::App& app, PlanOptions& options) {
       "1M-tokens\n  "
       "foretrain plan --model llama3_8b --cluster mahti --gpus 4 --set parallel.tensor=1 --format json\n  "
       "foretrain plan llama3-70b-pretraining --nodes 8,16,32,64 --sbatch job.sh");
+  // Numbers of GPUs are parsed after the whole line, so that a mistake in them is reported as wrong input.
   command->callback([&options] {
     options.plan.gpus = gpu_numbers(options.gpus), options.plan.nodes = gpu_numbers(options.nodes);
     run_plan(options.plan);

@@ -12,12 +12,14 @@ class App;
 
 namespace foretrain {
 
-/// What they write to; must live until the command line is parsed.
+/// The values that the options write to; they must live until the command line is parsed.
 struct PlanOptions {
   PlanCommand plan;
-  std::vector<std::string> gpus, nodes;  ///< as typed
+  /// Numbers as typed, such as 8-64:8.
+  std::vector<std::string> gpus, nodes;
 };
 
+/// Adds the command, which ranks layouts of a large model.
 void add_plan(CLI::App& app, PlanOptions& options);
 
 }  // namespace foretrain

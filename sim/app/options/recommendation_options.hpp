@@ -1,4 +1,4 @@
-// Options of predict about the job to ask for.
+// Options of predict about the job to request, and of the job scripts that plan writes as well.
 #pragma once
 
 #include <string>
@@ -12,20 +12,24 @@ class App;
 
 namespace foretrain {
 
-/// What the options write to before it is read: durations and numbers with units.
+/// The texts and numbers that options write to before they are checked.
 struct RecommendationTexts {
   std::string goal, deadline;
   std::vector<std::string> queue_wait;
+  // GPU-hours and price of one; 0: not given.
   double budget = 0, price = 0;
-  double efficiency = 0;  ///< percent; 0: not given
+  /// Percent; 0: not given.
+  double efficiency = 0;
 };
 
-/// --sbatch, --condor, --job-script and --job-system.
+/// Adds --sbatch, --condor, --job-script and --job-system under this heading of the help.
 void add_job_scripts(CLI::App& command, RecommendationOptions& options, const char* group);
 
+/// Adds --recommend, --goal and the limits of the job.
 void add_recommendation(CLI::App& command, RecommendationOptions& options, RecommendationTexts& texts);
 
-/// Throws InputError with every mistake.
+/// Fills the request of `options` and sets `recommend` when a limit is given. Throws InputError with every
+/// mistake.
 void read_recommendation(const RecommendationTexts& texts, RecommendationOptions& options);
 
 }  // namespace foretrain

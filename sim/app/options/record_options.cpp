@@ -1,4 +1,5 @@
-// Everything behind `record` belongs to the recorder, and behind `--` to the user's own command line.
+// The command `record`. Every word behind it belongs to the recorder, and behind `--` to the user's command
+// line.
 #include "sim/app/options/record_options.hpp"
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 
 namespace foretrain {
 
+// The command has no options here: it exists for help and completion.
 void add_record(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "record", "What your own distributed program does in a step, without a GPU: for predict --program");
@@ -27,7 +29,9 @@ void add_record(CLI::App& app) {
       "train.py\n  foretrain predict --program step.toml --cluster puhti");
 }
 
+// This is checked before the parse, because CLI11 would interpret words of the user's command.
 bool run_record_line(std::span<const std::string> words) {
+  // Words of the recorder that foretrain's own help answers; "" stands for no word at all.
   constexpr std::array<std::string_view, 4> kHelp{"-h", "--help", "--help-all", ""};
   if (words.empty() || words[0] != "record") return false;
   if (std::ranges::find(kHelp, words.size() > 1 ? words[1] : std::string()) != kHelp.end()) return false;
@@ -35,7 +39,9 @@ bool run_record_line(std::span<const std::string> words) {
   return true;
 }
 
+// A recorded program replaces the model, and its file becomes the key model.program.
 void add_recorded_program(CLI::App& command, ScenarioOverrides& overrides) {
+  // Several recordings make one setting, so that their order is kept.
   command
       .add_option_function<std::vector<std::string>>(
           "--program",

@@ -1,4 +1,4 @@
-// The command `record`, whose words another program reads.
+// The command `record`, whose words are passed on to another program.
 #pragma once
 
 #include <span>
@@ -12,13 +12,13 @@ class App;
 
 namespace foretrain {
 
-/// For help and completion alone: its words are not parsed here.
+/// Declares the command for help and completion; its words are not parsed here.
 void add_record(CLI::App& app);
-/// Whether the words of the command line are `record` with something behind it that is no call for help; then
-/// they are handed over as they stand (run_record()).
+/// Runs `record` when the words of the command line are `record` and more than a call for help, and returns
+/// true. The words are passed on unchanged (run_record()). Returns false for every other command line.
 bool run_record_line(std::span<const std::string> words);
 
-/// --program: a recorded program in place of a model.
+/// Adds --program, which takes a recorded program in place of a model.
 void add_recorded_program(CLI::App& command, ScenarioOverrides& overrides);
 
 }  // namespace foretrain

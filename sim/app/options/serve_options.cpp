@@ -1,10 +1,11 @@
-// Commands with few options.
+// Options of commands that have few: serve, mcp, update-catalogs and paste.
 #include "sim/app/options/serve_options.hpp"
 
 #include <CLI/CLI.hpp>
 
 namespace foretrain {
 
+// serve prints its address and answers until it is interrupted.
 void add_serve(CLI::App& app, ServeCommand& serve) {
   CLI::App* command = app.add_subcommand(
       "serve", "The workshop page in a browser: turn the knobs and see what a training does");
@@ -21,6 +22,7 @@ void add_serve(CLI::App& app, ServeCommand& serve) {
   command->callback([&serve] { run_serve(serve); });
 }
 
+// mcp answers on standard output until standard input ends.
 void add_mcp(CLI::App& app, McpCommand& mcp) {
   CLI::App* command = app.add_subcommand(
       "mcp",
@@ -39,6 +41,7 @@ void add_mcp(CLI::App& app, McpCommand& mcp) {
   command->callback([&mcp] { run_mcp(mcp); });
 }
 
+// update-catalogs prints how many files it has put where.
 void add_update_catalogs(CLI::App& app, std::string& file) {
   CLI::App* command = app.add_subcommand(
       "update-catalogs",
@@ -50,6 +53,7 @@ void add_update_catalogs(CLI::App& app, std::string& file) {
   command->callback([&file] { run_update_catalogs(file); });
 }
 
+// paste prints what each block of the text is and which command to run next.
 void add_paste(CLI::App& app, std::string& pasted) {
   CLI::App* command = app.add_subcommand(
       "paste", "A text of many tools, as people paste it: what each block says and what to do with it");

@@ -12,16 +12,18 @@ class App;
 
 namespace foretrain {
 
-/// What they write to; must live until the command line is parsed.
+/// The values that the options write to; they must live until the command line is parsed.
 struct SweepOptions {
   SweepRunCommand run;
   SweepMergeCommand merge;
   SweepStatusCommand status;
   SweepShowCommand show;
   SweepSubmitCommand submit;
+  /// Value of --shard as typed.
   std::string shard;
 };
 
+/// Adds `sweep` with its commands.
 void add_sweep(CLI::App& app, SweepOptions& options);
 
 }  // namespace foretrain

@@ -1,4 +1,4 @@
-// The options of topology and of its subcommands.
+// Options of `topology` and its commands show, check, draw, new, import, detect, diff and questions.
 #include "sim/app/options/topology_options.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace foretrain {
 
 namespace {
 
-/// The job whose channels are shown or drawn.
+/// Adds --channels and the job whose channels are shown or drawn. The job's options need --channels.
 void add_channel_options(CLI::App& command, TopologyCommand& topology, const std::string& purpose) {
   CLI::Option* channels = command.add_flag("--channels", topology.channels, purpose);
   command.add_option("--gpus", topology.gpus, "Number of GPUs of the job; otherwise all of its nodes")
@@ -37,17 +37,19 @@ void add_channel_options(CLI::App& command, TopologyCommand& topology, const std
       ->allow_extra_args(false);
 }
 
-/// Of a name that IsMember let through.
+/// Returns the layout of that name. IsMember has accepted the name, so it is one of the table.
 NvlinkLayout layout_named(const std::string& name) {
   const auto found = std::find(kNvlinkLayoutNames.begin(), kNvlinkLayoutNames.end(), name);
   return static_cast<NvlinkLayout>(found - kNvlinkLayoutNames.begin());
 }
 
+/// Adds `topology new`, which writes a cluster file from the catalogs.
 void add_topology_new(CLI::App& topology, NewClusterCommand& command) {
   CLI::App* create = topology.add_subcommand(
       "new",
       "A first cluster file for your own machine, made from the catalogs, with every assumption marked");
   NewCluster& cluster = command.cluster;
+  // Everything that is not stated comes from the catalogs and is marked as assumed in the file.
   create->add_option("--gpu", cluster.gpu, "One of `list gpus`, or a file")->required()->type_name("NAME");
   create->add_option("--gpus-per-node", cluster.gpus_per_node, "GPUs of a node")
       ->required()
@@ -75,7 +77,7 @@ void add_topology_new(CLI::App& topology, NewClusterCommand& command) {
   create->callback([&command] { run_topology_new(command); });
 }
 
-/// What the user says besides files and tools.
+/// Adds facts that the user gives because files and tools do not state them.
 void add_answers(CLI::App& command, ImportAnswers& answers) {
   command
       .add_option("--gpu", answers.gpu, "Where nothing names it, or another: one of `list gpus`, or a file")
@@ -92,6 +94,7 @@ void add_answers(CLI::App& command, ImportAnswers& answers) {
       ->type_name("NAME");
 }
 
+/// Adds `topology detect`, which writes a cluster file of this machine.
 void add_topology_detect(CLI::App& topology, DetectClusterCommand& command) {
   CLI::App* detect = topology.add_subcommand("detect",
                                              "A cluster file of the machine this runs on: its CPUs, GPUs and "
@@ -110,6 +113,7 @@ void add_topology_detect(CLI::App& topology, DetectClusterCommand& command) {
   detect->callback([&command] { run_topology_detect(command); });
 }
 
+/// Adds `topology diff`, which prints the differences of two clusters.
 void add_topology_diff(CLI::App& topology, DiffClusterCommand& command) {
   CLI::App* diff = topology.add_subcommand("diff", "What differs between two clusters, in words");
   diff->add_option("A", command.a, "A cluster of the catalog or a file")->required();
@@ -121,6 +125,7 @@ void add_topology_diff(CLI::App& topology, DiffClusterCommand& command) {
   diff->callback([&command] { run_topology_diff(command); });
 }
 
+/// Adds `topology import`, which writes a cluster file from the output of tools.
 void add_topology_import(CLI::App& topology, ImportClusterCommand& command) {
   CLI::App* import = topology.add_subcommand(
       "import",
@@ -139,6 +144,7 @@ void add_topology_import(CLI::App& topology, ImportClusterCommand& command) {
       ->type_name("NAME");
   import->add_option("-o,--output", command.output, "Write to a file instead of standard output")
       ->type_name("FILE");
+  // The footer ends with one line for each format that can be read.
   std::string formats;
   for (const MachineFormat& format : machine_formats())
     formats += fmt::format("\n  {:<22} {}", format.name, format.what);
@@ -151,6 +157,7 @@ void add_topology_import(CLI::App& topology, ImportClusterCommand& command) {
 });
 }  // namespace
 
+/// Adds `topology questions`, which prints commands that would settle the assumptions.
 void add_topology_questions(CLI::App& topology, std::string& file) {
   CLI::App* questions = topology.add_subcommand(
       "questions", "The commands that settle what is still assumed of a machine, the most influential first");
@@ -163,9 +170,11 @@ void add_topology_questions(CLI::App& topology, std::string& file) {
 
 }  // namespace foretrain
 
+// `check` ends with exit code 1 for a wrong file, and prints warnings for a doubtful one.
 void add_topology(CLI::App& app, TopologyOptions& options) {
   CLI::App* command = app.add_subcommand("topology", "Look at a cluster");
   command->require_subcommand(1);
+  // show, check and draw take one cluster and share their values, since only one of them can be called.
   CLI::App* show = command->add_subcommand("show", "Links, routes between GPUs, all_reduce on idle links");
   show->add_option("CLUSTER", options.look.cluster, "A cluster of the catalog or a file")->required();
   add_channel_options(

@@ -1,4 +1,4 @@
-// What the options of topology write to.
+// Options of the commands under `topology`, and the values they write to.
 #pragma once
 
 #include "sim/app/commands.hpp"
@@ -9,17 +9,19 @@ class App;
 
 namespace foretrain {
 
-/// Options of all topology commands; CLI11 fills in those of the one that was called.
+/// Values of all topology commands. CLI11 fills in those of the command that was called.
 struct TopologyOptions {
-  TopologyCommand look;  ///< show, check, draw
+  /// Values of show, check and draw.
+  TopologyCommand look;
   NewClusterCommand make;
   ImportClusterCommand read;
   DetectClusterCommand detect;
   DiffClusterCommand diff;
+  /// File of `topology questions`.
   std::string questioned;
 };
 
-/// Declares the subcommand; `options` must live as long as the app.
+/// Declares `topology` with its commands. `options` must live as long as the app.
 void add_topology(CLI::App& app, TopologyOptions& options);
 
 }  // namespace foretrain

@@ -1,4 +1,4 @@
-// Options of trace: the files, and for diff what the training was.
+// Options of `trace show` and `trace diff`: the files, and for diff what was trained.
 #include "sim/app/options/trace_options.hpp"
 
 #include <CLI/CLI.hpp>
@@ -14,9 +14,11 @@ namespace foretrain {
 
 namespace {
 
+// Help text of FILE.
 constexpr const char* kTraceFile =
     "What torch.profiler exported (Kineto), as JSON or packed with gzip; -: standard input";
 
+/// Adds --format and -o.
 void add_trace_output(CLI::App& command, TraceCommand& trace, const std::vector<std::string>& formats) {
   command.add_option("--format", trace.format, joined(formats))
       ->transform(one_of(formats))
@@ -26,6 +28,7 @@ void add_trace_output(CLI::App& command, TraceCommand& trace, const std::vector<
       ->type_name("FILE");
 }
 
+/// Adds `trace show`, which prints where the time of recorded steps went.
 void add_trace_show(CLI::App& app, TraceCommand& trace) {
   CLI::App* show = app.add_subcommand(
       "show", "Where the time of its steps went: kernels, communication, idle time by its cause");
@@ -38,6 +41,7 @@ void add_trace_show(CLI::App& app, TraceCommand& trace) {
   show->callback([&trace] { run_trace_show(trace); });
 }
 
+/// Adds `trace diff`, which prints a recorded step next to its prediction.
 void add_trace_diff(CLI::App& app, TraceCommand& trace) {
   CLI::App* diff =
       app.add_subcommand("diff", "A recorded step beside its prediction, and the three largest differences");
@@ -45,6 +49,7 @@ void add_trace_diff(CLI::App& app, TraceCommand& trace) {
   diff->add_option("--scenario", trace.scenario,
                    "What was trained where: a scenario file, or the name of one in the catalog")
       ->type_name("NAME");
+  // The options of the training override what the trace itself states.
   ScenarioOverrides& overrides = trace.overrides;
   add_model(*diff, overrides, "The network, by its name or file; none: the one that the trace itself makes");
   diff->add_option("--cluster", overrides.cluster, "The cluster it ran on")->type_name("NAME");
@@ -72,6 +77,7 @@ void add_trace_diff(CLI::App& app, TraceCommand& trace) {
 
 }  // namespace
 
+// Both commands read a trace in one pass and keep compact records of it.
 void add_trace(CLI::App& app, TraceCommand& trace) {
   CLI::App* command = app.add_subcommand("trace", "Look at what a profiler recorded");
   command->require_subcommand(1);

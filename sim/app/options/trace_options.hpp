@@ -1,4 +1,4 @@
-// The options of trace.
+// Options of the commands under `trace`.
 #pragma once
 
 #include "sim/app/commands.hpp"
@@ -9,7 +9,7 @@ class App;
 
 namespace foretrain {
 
-/// Declares the subcommands; what they write to must live as long as the app.
+/// Declares `trace` with its commands. `trace` must live as long as the app, as options write to it.
 void add_trace(CLI::App& app, TraceCommand& trace);
 
 }  // namespace foretrain

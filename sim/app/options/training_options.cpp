@@ -1,4 +1,4 @@
-// One function per command declares its options; the callbacks carry it out.
+// Options of predict, compare and validate. Each add_ function declares one command; its callback runs it.
 #include "sim/app/options/training_options.hpp"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ namespace foretrain {
 
 namespace {
 
-/// Without a number: 0, which stands for where more GPUs stop paying.
+/// Returns the number of GPUs of --break-even; 0 for "auto", which asks where more GPUs stop paying.
 int parse_break_even(const std::string& text) {
   if (text.empty() || text == "auto") return 0;
   int value = 0;
@@ -42,13 +42,13 @@ int parse_break_even(const std::string& text) {
   return value;
 }
 
-/// Of names that one_of() let through.
+/// Returns the scaling of a name that one_of() has accepted.
 RequestedScaling scaling_named(std::string_view name) {
   if (name == "weak") return RequestedScaling::weak;
   return name == "strong" ? RequestedScaling::strong : RequestedScaling::both;
 }
 
-/// An option for a key that people change often.
+/// Adds an option that is short for a key of the scenario. `as_toml` is the format of its value.
 void add_setting(CLI::App& command, ScenarioOverrides& overrides, const char* option, const char* key,
                  const char* as_toml, const char* meaning) {
   command
@@ -63,7 +63,7 @@ void add_setting(CLI::App& command, ScenarioOverrides& overrides, const char* op
       ->type_name("VALUE");
 }
 
-/// What predict and compare ask alike.
+/// Adds the options that predict and compare share: what is trained, where, and with which settings.
 void add_question(CLI::App& command, std::vector<std::string>& scenarios, ScenarioOverrides& overrides,
                   std::vector<std::string>& gpus, long long& batch, std::string& data_set,
                   std::vector<std::string>& settings_files) {
@@ -104,8 +104,7 @@ void add_question(CLI::App& command, std::vector<std::string>& scenarios, Scenar
           "them; may be repeated")
       ->type_name("FILE")
       ->allow_extra_args(false);
-  // Appended one by one: a list as the option's variable would replace what --precision and --epochs put
-  // there.
+  // Values are appended: binding the list itself would replace the settings of --precision and --epochs.
   command
       .add_option_function<std::vector<std::string>>(
           "--set",
@@ -117,7 +116,7 @@ void add_question(CLI::App& command, std::vector<std::string>& scenarios, Scenar
       ->allow_extra_args(false);
 }
 
-/// --format and -o, which every command with reports has.
+/// Adds --format and -o, which every command with reports has.
 void add_format(CLI::App& command, std::string& format, const std::vector<std::string>& names,
                 std::string& output) {
   command.add_option("--format", format, joined(names))
@@ -138,7 +137,7 @@ void add_scaling(CLI::App& command, PredictCommand& predict) {
       ->type_name("KIND");
 }
 
-/// What is known only when all options are.
+/// Stores options that are only known when the whole line is parsed.
 void take_question(const CLI::App& command, TrainingOptions& options) {
   ScenarioOverrides& overrides = options.predict.overrides;
   overrides.gpus = gpu_numbers(options.gpus);
@@ -150,6 +149,7 @@ void take_question(const CLI::App& command, TrainingOptions& options) {
 
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, "|")); }
 
+// Groups of options: the question, evidence, reports and further files, what else to compute.
 void add_predict(CLI::App& app, TrainingOptions& options) {
   CLI::App* command = app.add_subcommand(
       "predict", "How long a training takes on N GPUs, how much faster that is, and why not more");
@@ -227,6 +227,7 @@ void add_predict(CLI::App& app, TrainingOptions& options) {
   });
 }
 
+// A parser of its own knows only options that are safe for a question from elsewhere.
 PredictCommand predict_question(std::vector<std::string> arguments) {
   CLI::App app{"a question", "predict"};
   app.set_help_flag();
@@ -254,6 +255,7 @@ PredictCommand predict_question(std::vector<std::string> arguments) {
   return std::move(predict);
 }
 
+// --models and --clusters select between three kinds of comparison; the command checks that they fit.
 void add_compare(CLI::App& app, TrainingOptions& options) {
   CLI::App* command = app.add_subcommand(
       "compare", "The same training with several strategies, or on several machines, best first, and why");
@@ -310,6 +312,7 @@ void add_compare(CLI::App& app, TrainingOptions& options) {
   });
 }
 
+// The kind of rows follows from the file's columns, so options that do not apply are refused later.
 void add_validate(CLI::App& app, TrainingOptions& options) {
   CLI::App* command = app.add_subcommand("validate", "Predicted against measured, row by row");
   ValidateCommand& validate = options.validate;

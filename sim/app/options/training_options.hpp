@@ -1,4 +1,4 @@
-// Options of the commands about training runs: predict, compare, validate.
+// Options of the commands about training runs: predict, compare and validate.
 #pragma once
 
 #include <string>
@@ -14,30 +14,33 @@ class App;
 
 namespace foretrain {
 
-/// What their options write to; must live until the command line is parsed.
+/// The values that their options write to; they must live until the command line is parsed.
 struct TrainingOptions {
   PredictCommand predict;
   CompareCommand compare;
   ValidateCommand validate;
+  // Texts of --gpus of predict, compare and validate.
   std::vector<std::string> gpus, compared_gpus, scored_gpus;
   std::vector<std::string> settings_files, compared_settings_files;
   std::string break_even, data_set, compared_data_set;
+  // Values of --batch; only used when the option is given.
   long long batch = 0, compared_batch = 0;
   bool no_anchor = false;
   RecommendationTexts recommendation;
   MachineTexts machines;
 };
 
-/// Each adds its command to the command line.
+// Each function adds its command to the command line, with a callback that runs it.
 void add_predict(CLI::App& app, TrainingOptions& options);
 void add_compare(CLI::App& app, TrainingOptions& options);
 void add_validate(CLI::App& app, TrainingOptions& options);
 
-/// What `predict` would do with these arguments, of which those that write files or read others than
-/// scenarios are not taken: a question from elsewhere. Throws InputError.
+/// Returns the command that `foretrain predict` would run with these arguments. The question comes from
+/// elsewhere, so options that write files, or read others than scenarios, are not accepted. Throws
+/// InputError.
 PredictCommand predict_question(std::vector<std::string> arguments);
 
-/// Names with "|" between them, as the help shows choices.
+/// Returns the names with "|" between them, as the help shows choices.
 std::string joined(const std::vector<std::string>& words);
 
 }  // namespace foretrain

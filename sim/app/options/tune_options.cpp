@@ -1,4 +1,4 @@
-// tune takes a scenario, names of settings with usual values, and axes as a sweep's file has them.
+// Options of the command `tune`: a scenario, the settings that vary, the goal, and when the search ends.
 #include "sim/app/options/tune_options.hpp"
 
 #include <CLI/CLI.hpp>
@@ -15,12 +15,16 @@ namespace foretrain {
 
 namespace {
 
+// Limits of --searches and --most.
 constexpr int kMostSearches = 10'000;
 constexpr std::int64_t kMostPredictions = 1'000'000;
 
+/// Adds the space that is searched: settings with usual values (--over), axes as in a sweep's file (--axis),
+/// and conditions on them (--where).
 void add_space(CLI::App& command, TuneOptions& options) {
   TuneCommand& tune = options.tune;
   command.add_option("SCENARIO", tune.scenario, "A scenario file or one of the catalog")->required();
+  // Names stand for settings with a usual list of values; --axis states the values itself.
   command
       .add_option("--over", tune.over,
                   "Settings that vary over their usual values, as in strategy,bucket_cap,batch,workers,gpus; "
@@ -33,6 +37,7 @@ void add_space(CLI::App& command, TuneOptions& options) {
                   "'workers = { from = 0, to = 12, step = 2 }'; may be repeated")
       ->type_name("AXIS")
       ->allow_extra_args(false);
+  // Conditions are checked before a case is predicted, so they save predictions.
   command
       .add_option("--where", tune.where,
                   "Only cases of which this holds: SQL over the axes, as in \"gpus * batch <= 1024\"; may be "
@@ -49,8 +54,10 @@ void add_space(CLI::App& command, TuneOptions& options) {
       ->allow_extra_args(false);
 }
 
+/// Adds the goal, the limits of the search and the outputs.
 void add_search(CLI::App& command, TuneCommand& tune) {
   const std::vector<std::string> goals = names_of_rows(kTuneGoals);
+  // The goal is a figure of a sweep's case.
   command
       .add_option(
           "--best", tune.goal,
@@ -58,6 +65,7 @@ void add_search(CLI::App& command, TuneCommand& tune) {
           "samples_per_s where the size of the data set is unknown")
       ->transform(one_of(goals))
       ->type_name(joined(goals));
+  // --searches ends the walks from random starts; --most bounds the predictions of the whole search.
   command
       .add_option("--searches", tune.searches,
                   "It ends after so many starts in a row that led to nothing better")
@@ -84,6 +92,7 @@ void add_search(CLI::App& command, TuneCommand& tune) {
 
 }  // namespace
 
+// The same seed gives the same search.
 void add_tune(CLI::App& app, TuneOptions& options) {
   CLI::App* command = app.add_subcommand(
       "tune", "The best of many settings of a scenario, by search: what enumerating them would find");
@@ -95,6 +104,7 @@ void add_tune(CLI::App& app, TuneOptions& options) {
       "tune mahti-resnet50-ddp --gpus 8 --over bucket_cap,workers,execution --best gpu_hours\n  foretrain "
       "tune "
       "my.toml --axis 'batch = [64, 96, 128]' --over workers,precision --format json");
+  // Without an axis there would be nothing to search.
   command->callback([&options] {
     if (options.tune.over.empty() && options.tune.axes.empty()) throw CLI::RequiredError("--over or --axis");
     options.tune.overrides.gpus = gpu_numbers(options.gpus);

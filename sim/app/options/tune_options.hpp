@@ -1,4 +1,4 @@
-// Options of `tune`.
+// Options of the command `tune`.
 #pragma once
 
 #include <string>
@@ -12,12 +12,14 @@ class App;
 
 namespace foretrain {
 
-/// What they write to; must live until the command line is parsed.
+/// The values that the options write to; they must live until the command line is parsed.
 struct TuneOptions {
   TuneCommand tune;
+  /// Texts of --gpus.
   std::vector<std::string> gpus;
 };
 
+/// Adds the command, which prints the best settings that it found.
 void add_tune(CLI::App& app, TuneOptions& options);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// What the parser leaves over belongs to the innermost command that it found.
+// Explains wrong command lines. Words that the parser leaves over belong to the innermost command that it
+// recognised.
 #include "sim/app/options/usage.hpp"
 
 #include <algorithm>
@@ -15,15 +16,17 @@ namespace foretrain {
 
 namespace {
 
-/// Of a long line that is all wrong, only so much is answered.
+// Largest number of wrong words that are explained, and characters of one that are quoted.
 constexpr std::size_t kMostWords = 5, kLongestWord = 60;
 
+// The innermost command of a line, with the words that lead to it.
 struct ChosenCommand {
   const CLI::App* command;
-  std::string path;  ///< "foretrain topology show"
+  /// Such as "foretrain topology show".
+  std::string path;
 };
 
-/// As far down as the line was understood.
+/// Returns the innermost command, as far as the line was understood.
 ChosenCommand chosen_command(const CLI::App& app) {
   ChosenCommand chosen{&app, app.get_name()};
   while (!chosen.command->get_subcommands().empty()) {
@@ -33,14 +36,16 @@ ChosenCommand chosen_command(const CLI::App& app) {
   return chosen;
 }
 
+/// Returns the names of the commands below.
 std::vector<std::string> names_of_commands(const CLI::App& command) {
   std::vector<std::string> names;
   for (const CLI::App* child : command.get_subcommands([](const CLI::App*) { return true; }))
-    if (!child->get_name().empty()) names.push_back(child->get_name());  // groups of options have none
+    // Option groups are commands without a name.
+    if (!child->get_name().empty()) names.push_back(child->get_name());
   return names;
 }
 
-/// With their dashes, long ones first.
+/// Returns the options' names with their dashes, long names of each option first.
 std::vector<std::string> names_of_options(const CLI::App& command) {
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options()) {
@@ -50,12 +55,13 @@ std::vector<std::string> names_of_options(const CLI::App& command) {
   return names;
 }
 
-/// "; did you mean …?", where there is a near one: the others are many, and the help has them.
+/// Returns "; did you mean …?" when a name is near; otherwise nothing, because the help lists them all.
 std::string nearest_of(const std::string& word, const std::vector<std::string>& names) {
   return nearest_names(word, names).empty() ? "" : "; " + did_you_mean(word, names);
 }
 
-/// A word is a mistyped command or an argument too many; one with a dash an option that is not there.
+/// Returns a sentence about a word that nothing takes. A word with a dash is an unknown option; another is a
+/// mistyped command or an argument too many.
 std::string about_word(const ChosenCommand& chosen, const std::string& word) {
   if (!word.starts_with('-')) {
     if (!names_of_commands(*chosen.command).empty())
@@ -67,7 +73,8 @@ std::string about_word(const ChosenCommand& chosen, const std::string& word) {
                      nearest_of(name, names_of_options(*chosen.command)));
 }
 
-/// The words that nothing takes say more than what is missing because of them.
+/// Returns true when the leftover words explain the mistake better than the parser's message about what is
+/// missing.
 bool is_explained_by_words(const CLI::ParseError& error, const ChosenCommand& chosen) {
   const bool wants_command = !names_of_commands(*chosen.command).empty();
   return dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr || wants_command;
@@ -75,8 +82,10 @@ bool is_explained_by_words(const CLI::ParseError& error, const ChosenCommand& ch
 
 }  // namespace
 
+// The names are copied into the check, as it outlives the caller.
 CLI::Validator one_of(std::vector<std::string> names) {
   const std::string shown = fmt::format("{{{}}}", fmt::join(names, ","));
+  // A name in other case or with other separators is replaced by the exact one.
   const auto take = [names = std::move(names)](std::string& value) {
     std::string known = spelt_alike(value, names);
     std::string problem = known.empty() ? fmt::format("unknown \"{}\"; {}", shortened(value, kLongestWord),
@@ -93,6 +102,7 @@ std::string unknown_command(const CLI::App& command, const std::string& path, co
                      did_you_mean(word, names_of_commands(command)));
 }
 
+// Without leftover words the parser's own message is the best there is.
 std::string usage_mistake(const CLI::App& app, const CLI::ParseError& error) {
   const ChosenCommand chosen = chosen_command(app);
   const std::vector<std::string> words = chosen.command->remaining();
@@ -106,6 +116,7 @@ std::string usage_mistake(const CLI::App& app, const CLI::ParseError& error) {
   const bool wants_command = !names_of_commands(*chosen.command).empty();
   std::size_t count = 0;
   std::string before;
+  // A word behind an unknown option or command is its value, and is not explained.
   for (const std::string& word : words) {
     const bool is_of_another = !before.empty() && (before.starts_with('-') || wants_command);
     if (is_of_another && !word.starts_with('-')) continue;  // what the unknown option or command was given
@@ -115,7 +126,9 @@ std::string usage_mistake(const CLI::App& app, const CLI::ParseError& error) {
   return out + fmt::format("Run {} --help for more information.\n", chosen.path);
 }
 
+// Contradictions are found before the parse, since CLI11 would silently keep both values.
 std::vector<std::string> checked_words(std::vector<std::string> words) {
+  // Both spellings, "--set KEY=VALUE" and "--set=KEY=VALUE", are collected.
   constexpr std::string_view kSet = "--set", kSetIs = "--set=";
   std::vector<std::string> settings;
   for (std::size_t i = 0; i < words.size(); ++i) {

@@ -1,4 +1,4 @@
-// How the command line takes choices, and what it says about words that it does not know.
+// Checks of choices on the command line, and messages about words that it does not know.
 #pragma once
 
 #include <string>
@@ -12,17 +12,18 @@ class Validator;
 
 namespace foretrain {
 
-/// One of these names, as spelt_alike() finds it; otherwise the nearest one is named.
+/// Returns a check that accepts these names as spelt_alike() finds them, and names the nearest one otherwise.
 CLI::Validator one_of(std::vector<std::string> names);
 
-/// What is wrong with the line that was parsed: every word that nothing takes, each with the nearest that
-/// something does.
+/// Returns the message about a line that could not be parsed: one sentence for each word that nothing takes,
+/// with the nearest known word. The last line names the command whose --help tells more.
 std::string usage_mistake(const CLI::App& app, const CLI::ParseError& error);
 
-/// About a word where a command of `parent` ("foretrain topology") should be.
+/// Returns a sentence about a word where a command of `path` ("foretrain topology") should be.
 std::string unknown_command(const CLI::App& command, const std::string& path, const std::string& word);
 
-/// The words of a command line. Throws InputError where two --set among them contradict each other.
+/// Returns the words of a command line unchanged. Throws InputError when two --set among them contradict each
+/// other.
 std::vector<std::string> checked_words(std::vector<std::string> words);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// Everything is taken from the tables of the parser, so that no page can differ from what is parsed.
+// Writes the reference page of commands, the manual page and the help of one command. All texts come from the
+// parser's own tables, so they cannot differ from what is parsed.
 #include "sim/app/pages/command_pages.hpp"
 
 #include <algorithm>
@@ -13,11 +14,13 @@ namespace foretrain {
 
 namespace {
 
+/// Returns all commands below `app`, including option groups.
 std::vector<CLI::App*> children_of(CLI::App& app) {
   return app.get_subcommands([](CLI::App*) { return true; });
 }
 
-/// Text of man(7): a backslash, a hyphen and a leading dot or quote would be read as requests.
+/// Escapes text for man(7), where a backslash, a hyphen, and a dot or quote at the start of a line are
+/// requests.
 std::string roff(const std::string& text) {
   std::string out;
   for (const char c : std::regex_replace(text, std::regex("…"), "...")) {
@@ -31,7 +34,7 @@ std::string roff(const std::string& text) {
   return out;
 }
 
-/// "\fB\-\-gpus\fR \fILIST\fR".
+/// Returns the heading of an option, such as "\fB\-\-gpus\fR \fILIST\fR".
 std::string roff_head(const CLI::Option& option) {
   std::string out = "\\fB" + roff(option.get_name(option.get_positional(), true)) + "\\fR";
   const std::string type = option.get_items_expected_max() > 0 ? option.get_type_name() : "";
@@ -40,12 +43,14 @@ std::string roff_head(const CLI::Option& option) {
   return out;
 }
 
-/// With those of groups of which one is needed: to CLI11 they are commands without a name.
+/// Returns all options of a command, including those of option groups, which CLI11 stores as commands without
+/// a name.
 std::string roff_options(CLI::App& command) {
   std::string out;
   for (CLI::App* child : children_of(command))
     if (child->get_name().empty()) out += roff_options(*child);
   for (const CLI::Option* option : command.get_options()) {
+    // An option without a group is hidden from the help.
     if (option->get_group().empty()) continue;
     out += ".TP\n" + roff_head(*option) + "\n" + roff(option->get_description()) + "\n";
     if (!option->get_default_str().empty())
@@ -54,11 +59,12 @@ std::string roff_options(CLI::App& command) {
   return out;
 }
 
-/// "Examples:\n  foretrain …": lines as they stand.
+/// Returns examples and notes, with their lines as they stand.
 std::string roff_footer(const std::string& footer) {
   return footer.empty() ? "" : ".PP\n.nf\n" + roff(footer) + "\n.fi\n";
 }
 
+/// Returns the section of one command.
 std::string roff_section(const CommandPlace& place) {
   return fmt::format(".SS {}\n{}\n{}{}", roff(place.path()), roff(place.command->get_description()),
                      roff_options(*place.command), roff_footer(place.command->get_footer()));
@@ -71,6 +77,7 @@ std::string CommandPlace::path() const {
 }
 
 std::vector<CommandPlace> commands_of(CLI::App& app) {
+  // Breadth first: the list grows while it is walked.
   std::vector<CommandPlace> places{{"", &app}};
   for (std::size_t i = 0; i < places.size(); ++i) {
     const std::string path = places[i].path();
@@ -80,6 +87,7 @@ std::vector<CommandPlace> commands_of(CLI::App& app) {
   return places;
 }
 
+// Every command is shown with its complete help, in the same text that --help-all prints.
 std::string markdown_of(CLI::App& app) {
   std::string out = "# Commands\n\nPrinted by `foretrain reference commands`.\n";
   for (const CommandPlace& place : commands_of(app))
@@ -88,7 +96,7 @@ std::string markdown_of(CLI::App& app) {
   return out;
 }
 
-/// The date is left empty, so that two builds of one version print the same page.
+/// The page has no date, so that two builds of one version print the same page.
 std::string manual_of(CLI::App& app) {
   std::string out = fmt::format(
       ".TH FORETRAIN 1 \"\" \"foretrain {}\" \"User Commands\"\n.SH NAME\nforetrain \\- {}\n.SH SYNOPSIS\n"
@@ -103,6 +111,7 @@ std::string manual_of(CLI::App& app) {
          "what stands in them comes before ours\n";
 }
 
+// Each word must name a command below the one before it.
 std::string help_of(CLI::App& app, const std::vector<std::string>& words) {
   CommandPlace place{"", &app};
   for (const std::string& word : words) {

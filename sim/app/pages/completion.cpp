@@ -1,4 +1,5 @@
-// What a value is, is told by the name of its option and by its choices, both of which the help shows.
+// Describes the command line for completion. The kind of a value follows from the option's name and from its
+// choices in the help.
 #include "sim/app/pages/completion.hpp"
 
 #include <algorithm>
@@ -12,15 +13,17 @@ namespace foretrain {
 
 namespace {
 
-/// Columns that zsh and fish show beside an option.
+// Columns of a summary beside an option in zsh and fish.
 constexpr std::size_t kLongestSummary = 70;
 
-/// Options and arguments whose values are names of a catalog.
+// An option or argument whose values are names of a catalog.
 struct CatalogOption {
   std::string_view name;
   std::string_view catalog;
-  bool is_file = false;  ///< or a file, whose name is typed as often as one of the catalog
+  /// True when a file is as usual a value as a name of the catalog.
+  bool is_file = false;
 };
+// Positional arguments are listed by their noun in capitals.
 constexpr CatalogOption kCatalogOptions[] = {
     {"--cluster", "clusters"},
     {"--clusters", "clusters"},
@@ -37,12 +40,15 @@ constexpr CatalogOption kCatalogOptions[] = {
     {"--dataset", "datasets", true},
 };
 
+// The names that the help lists for an option.
 struct Choices {
   std::vector<std::string> names;
-  bool has_more = false;  ///< "…" stands among them
+  /// True when "…" stands among them: the help lists only some.
+  bool has_more = false;
 };
 
-/// The names in the braces of "FORMAT:{table,json}", or those that the help begins with: "fp32|tf32|…, as".
+/// Returns the names in the braces of "FORMAT:{table,json}", or those at the start of the help, as in
+/// "fp32|tf32|…".
 Choices choices_of(const CLI::Option& option) {
   const std::string type = option.get_type_name(), help = option.get_description();
   const std::size_t open = type.find('{'), close = type.find('}');
@@ -55,13 +61,14 @@ Choices choices_of(const CLI::Option& option) {
   return {std::move(names), has_more};
 }
 
-/// The beginning of what the help says, for one line.
+/// Returns the start of a help text, short enough for one line.
 std::string summary_of(const std::string& text) {
   std::string out = text.substr(0, std::min(text.find("; "), text.find('\n')));
   if (out.size() <= kLongestSummary) return out;
   return out.substr(0, out.rfind(' ', kLongestSummary)) + " …";
 }
 
+/// Returns what may stand as the value of the option.
 CompletedValue value_of(const CLI::Option& option, const std::string& name) {
   const std::string type = option.get_type_name();
   CompletedValue value;
@@ -79,7 +86,7 @@ CompletedValue value_of(const CLI::Option& option, const std::string& name) {
   return value;
 }
 
-/// Short names first, as the help has them.
+/// Returns the option's names with dashes, short ones first as in the help.
 std::vector<std::string> names_with_dashes(const CLI::Option& option) {
   std::vector<std::string> names;
   for (const std::string& name : option.get_snames()) names.push_back("-" + name);
@@ -87,6 +94,7 @@ std::vector<std::string> names_with_dashes(const CLI::Option& option) {
   return names;
 }
 
+/// Adds an option, or the positional argument, to the command.
 void add(const CLI::Option& option, CompletedCommand& command) {
   if (option.get_positional()) {
     command.argument = value_of(option, option.get_name(true));
@@ -98,7 +106,8 @@ void add(const CLI::Option& option, CompletedCommand& command) {
   command.options.push_back(std::move(completed));
 }
 
-/// Paths begin behind the program's own name, which shells have typed already.
+/// Returns the description of one command. Its path leaves out the program's own name, which shells have
+/// typed already.
 CompletedCommand completed(const CommandPlace& place) {
   CompletedCommand command;
   const std::string path = place.path();
@@ -112,16 +121,19 @@ CompletedCommand completed(const CommandPlace& place) {
       command.commands.push_back(child->get_name());
       continue;
     }
-    for (const CLI::Option* option : child->get_options()) add(*option, command);  // a group of options
+    // Options of an option group.
+    for (const CLI::Option* option : child->get_options()) add(*option, command);
   }
   return command;
 }
 
 }  // namespace
 
+// The first entry is the program itself, whose path is empty.
 std::vector<CompletedCommand> completed_commands(CLI::App& app) {
   std::vector<CompletedCommand> commands;
   for (const CommandPlace& place : commands_of(app)) commands.push_back(completed(place));
+  // `foretrain help` is completed with the names of the commands.
   for (CompletedCommand& command : commands) {
     if (command.path == "help") command.argument.choices = commands.front().commands;
   }

@@ -1,5 +1,5 @@
-// Completion scripts for shells, from the tables of the command line: commands, options, and the names of the
-// catalogs, which a script asks the program for.
+// Completion scripts for shells, from the tables of the command line. Scripts ask the program for the names
+// of a catalog.
 #pragma once
 
 #include <string>
@@ -12,41 +12,54 @@ class App;
 
 namespace foretrain {
 
-/// What can stand in the place of an option's value or of an argument.
+/// A value that may stand as an option's value or as an argument.
 struct CompletedValue {
-  std::string noun;                  ///< "FORMAT", "N"; empty: an option without a value
-  std::vector<std::string> choices;  ///< names that are known here
-  bool has_more_choices = false;     ///< the help names some of them
-  std::string catalog;               ///< what `foretrain list` knows; empty: no catalog
-  bool is_file = false;              ///< also any file
-  bool is_list = false;              ///< several, with commas
-  bool is_repeated = false;          ///< several, each by itself
+  /// Noun of the help, such as "FORMAT" or "N"; empty: the option takes no value.
+  std::string noun;
+  /// Names that are known when the script is written.
+  std::vector<std::string> choices;
+  /// True when the help lists only some of the names.
+  bool has_more_choices = false;
+  /// Catalog that `foretrain list` knows; empty: none.
+  std::string catalog;
+  /// True when any file is allowed as well.
+  bool is_file = false;
+  /// True for several values separated by commas.
+  bool is_list = false;
+  /// True for several values, each a word of its own.
+  bool is_repeated = false;
   bool is_required = false;
-  std::string meaning;  ///< all that the help says
+  /// The complete help text.
+  std::string meaning;
 };
 
 /// An option that shells complete.
 struct CompletedOption {
-  std::vector<std::string> names;  ///< with dashes
+  /// Names with their dashes.
+  std::vector<std::string> names;
   std::string summary;
   CompletedValue value;
 };
 
 /// A command that shells complete, with its options.
 struct CompletedCommand {
-  std::string path;                   ///< "topology show"; empty for the program
-  std::string summary, description;   ///< a line, and all of it
-  std::vector<std::string> commands;  ///< below it
+  /// Words of the command, such as "topology show"; empty for the program itself.
+  std::string path;
+  /// The first line of the help, and its whole text.
+  std::string summary, description;
+  /// Names of the commands below.
+  std::vector<std::string> commands;
   std::vector<CompletedOption> options;
-  CompletedValue argument;  ///< without a noun: it takes none
+  /// The positional argument; without a noun the command takes none.
+  CompletedValue argument;
 };
 
-/// Of an app that has parsed nothing; outer commands first.
+/// Returns all commands, outer ones first. The app must not have parsed a line.
 std::vector<CompletedCommand> completed_commands(CLI::App& app);
 
-/// bash, zsh, fish.
+/// Returns the shells with a script: bash, zsh, fish.
 std::vector<std::string> completed_shells();  // shells.cpp
-/// The script of one of them.
+/// Returns the completion script of a shell of completed_shells().
 std::string completion_for(std::string_view shell,
                            const std::vector<CompletedCommand>& commands);  // shells.cpp
 

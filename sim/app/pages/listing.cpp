@@ -1,4 +1,5 @@
-// Files are read whole, so that a listing never shows an entry that does not work.
+// Describes the entries of each catalog. Every file is read completely, so that a listing never shows an
+// entry that does not work.
 #include "sim/app/pages/listing.hpp"
 
 #include <algorithm>
@@ -26,9 +27,11 @@ namespace foretrain {
 
 namespace {
 
+// Each describe_ function returns the summary of one entry. They throw InputError when its file is wrong.
 std::string describe_model(const std::string& name) {
   const ModelFile file = open_value(CatalogKind::models, name, read_model_file);
   const ExpandedModel& expanded = file.expanded;
+  // Sizes and work are those of the expanded network, as predictions use it.
   return fmt::format("{} parameters, {} gradients, {} forward per sample; {}",
                      spoken_count(static_cast<double>(expanded.parameter_elements())),
                      to_string(expanded.gradient_bytes()),
@@ -50,6 +53,7 @@ std::string describe_node(const std::string& name) {
   const auto count = [&node](LinkKind kind) {
     return std::ranges::count_if(node.links, [&](const NodeLink& link) { return link.type.kind == kind; });
   };
+  // Links decide between NVLink and PCIe; a node without NVLinks has only the latter.
   return fmt::format("{} x {}, {}, {}, {}", node.gpus, node.gpu.name,
                      count(LinkKind::nvlink) > 0 ? "NVLink" : "PCIe", counted(node.nics, "adapter"),
                      counted(node.host.cores, "core"));
@@ -60,7 +64,8 @@ std::string describe_link(const std::string& name) {
   return fmt::format("{} per direction, {} per hop", to_string(link.bandwidth), to_string(link.latency));
 }
 
-/// Links between nodes: what `topology new --network` takes.
+/// Returns the links between nodes, which `topology new --network` takes. NVLink and PCIe are not among
+/// them.
 std::vector<std::string> network_names() {
   std::vector<std::string> names = names_in(CatalogKind::links);
   std::erase_if(names, [](const std::string& name) {
@@ -69,6 +74,7 @@ std::vector<std::string> network_names() {
   return names;
 }
 
+/// Returns these links with their bandwidth and latency.
 std::vector<ListedEntry> list_networks() {
   std::vector<ListedEntry> entries;
   for (const std::string& name : network_names()) entries.push_back({printable(name), describe_link(name)});
@@ -100,12 +106,14 @@ std::string describe_scenario(const std::string& name) {
   return fmt::format("{} on {} with {}", scenario.model.name, scenario.cluster.name, scenario.strategy);
 }
 
+/// Returns the entries of a catalog of files.
 std::vector<ListedEntry> list_files(CatalogKind kind, std::string (*describe)(const std::string&)) {
   std::vector<ListedEntry> entries;
   for (const std::string& name : names_in(kind)) entries.push_back({printable(name), describe(name)});
   return entries;
 }
 
+/// Returns the entries of a table in the program.
 template <class Rows>
 std::vector<ListedEntry> list_rows(const Rows& rows) {
   std::vector<ListedEntry> entries;
@@ -113,13 +121,14 @@ std::vector<ListedEntry> list_rows(const Rows& rows) {
   return entries;
 }
 
-/// What can be listed, and how.
+// A list: its name, its entries with summaries, and its names without reading files.
 struct ListedCatalog {
   std::string_view name;
   std::vector<ListedEntry> (*entries)();
   std::vector<std::string> (*names)();
 };
 
+// Make plain functions of the two parameters, as the table below needs them.
 template <CatalogKind kind, std::string (*describe)(const std::string&)>
 std::vector<ListedEntry> files() {
   return list_files(kind, describe);
@@ -141,6 +150,7 @@ std::vector<ListedEntry> list_cpus() {
   return entries;
 }
 
+// The lists in the order of the help.
 constexpr ListedCatalog kCatalogs[] = {
     {"models", files<CatalogKind::models, describe_model>, names<CatalogKind::models>},
     {"clusters", files<CatalogKind::clusters, describe_cluster>, names<CatalogKind::clusters>},
@@ -162,6 +172,7 @@ constexpr ListedCatalog kCatalogs[] = {
 
 }  // namespace
 
+// Precondition of the functions below: `what` is one of these names.
 const std::vector<std::string>& listable() {
   static const std::vector<std::string> nouns = names_of_rows(kCatalogs);
   return nouns;

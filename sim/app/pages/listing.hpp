@@ -1,4 +1,4 @@
-// The entries of each catalog with a one-line summary: for `list` and the reference.
+// The entries of each catalog with a summary of one line, for `list` and for the reference.
 #pragma once
 
 #include <string>
@@ -13,9 +13,10 @@ struct ListedEntry {
   std::string summary;
 };
 
-/// `what`: one of listable() (commands.hpp). Throws InputError when a file of a catalog is wrong.
+/// Returns the entries of a list of listable() (commands.hpp). Throws InputError when a file of the catalog
+/// is wrong.
 std::vector<ListedEntry> list_entries(std::string_view what);
-/// Their names alone, without a look into any file.
+/// Returns the names alone, without reading the files behind them.
 std::vector<std::string> list_names(std::string_view what);
 
 }  // namespace foretrain

@@ -1,4 +1,4 @@
-// Words that a shell takes as they stand need no quotes.
+// Writes the origin of a page: command line, version and date.
 #include "sim/app/pages/page_origin.hpp"
 
 #include <array>
@@ -12,9 +12,11 @@ namespace foretrain {
 
 namespace {
 
+// Characters of words that a shell takes as they stand.
 constexpr std::string_view kPlain =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,/:@%";
 
+/// Puts a word into single quotes when a shell would split or change it.
 std::string quoted(std::string_view word) {
   if (!word.empty() && word.find_first_not_of(kPlain) == std::string_view::npos) return std::string(word);
   std::string out = "'";
@@ -35,6 +37,7 @@ std::string version_text() {
   return "foretrain " FORETRAIN_VERSION + (date.empty() ? "" : ", catalogs of " + date);
 }
 
+// SOURCE_DATE_EPOCH makes pages reproducible: the same input then gives the same file.
 std::string date_of_today() {
   const char* fixed = std::getenv("SOURCE_DATE_EPOCH");
   const std::time_t now = fixed != nullptr ? std::strtoll(fixed, nullptr, 10) : std::time(nullptr);

@@ -1,4 +1,8 @@
-// reference: pages that only the program can keep true.
+// The command reference: prints the reference pages. They are generated from the program's own tables, so
+// they are always true for this version.
+//
+// `foretrain reference scenario` prints one page to standard output. `make docs` stores the same pages under
+// docs/reference.
 #include <array>
 
 #include <fmt/format.h>
@@ -23,18 +27,19 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the line below a heading that names the command which prints the page.
 std::string printed_by(std::string_view topic) {
   return fmt::format("\n\nPrinted by `foretrain reference {}`.\n", topic);
 }
 
-/// A cell must not end its column.
+/// Returns the text with "|" escaped, as it would end a column of the table.
 std::string cell(std::string_view text) {
   std::string out;
   for (const char c : text) out += c == '|' ? "\\|" : std::string(1, c);
   return out;
 }
 
-/// Lowest and highest value of each dimension, why there.
+/// Returns a table with the lowest and highest value of each dimension, and the reason for these limits.
 std::string ranges_table() {
   struct Row {
     Dimension dimension;
@@ -61,6 +66,7 @@ std::string ranges_table() {
                      kLatencyRange.least, kLatencyRange.most);
 }
 
+/// Returns docs/reference/scenario.md: every key of a scenario.
 std::string scenario_page() {
   std::string out = "# Keys of a scenario" + printed_by("scenario") +
                     "\nA quantity is a string with its unit. Unknown keys are errors. `--set KEY=VALUE` "
@@ -77,6 +83,7 @@ std::string scenario_page() {
          ranges_table();
 }
 
+/// Returns one table of keys under its heading.
 std::string keys_table(const KeyTable& table) {
   std::string out = fmt::format("\n## {}\n", table.heading);
   if (!table.about.empty()) out += fmt::format("\n{}\n", table.about);
@@ -87,11 +94,13 @@ std::string keys_table(const KeyTable& table) {
   return out;
 }
 
+// Rules that hold for every kind of file.
 constexpr std::string_view kRulesOfFiles =
     "\nA quantity is a string with its unit. Unknown keys are errors. A relative path is relative to the "
     "file "
     "that it stands in. ";
 
+/// Returns docs/reference/cluster.md: every key of a cluster file.
 std::string cluster_page() {
   std::string out =
       "# Keys of a cluster file" + printed_by("cluster") + std::string(kRulesOfFiles) +
@@ -101,6 +110,7 @@ std::string cluster_page() {
   return out;
 }
 
+/// Returns docs/reference/model.md: every key of a model file and every type of layer.
 std::string model_page() {
   std::string out = "# Keys of a model file" + printed_by("model") + std::string(kRulesOfFiles) +
                     "Blocks, names and branches: [model files](../models/model_files.md); a first one: "
@@ -115,6 +125,7 @@ std::string model_page() {
   return out;
 }
 
+/// Returns docs/reference/program.md: every key of a program file.
 std::string program_page() {
   std::string out = "# Keys of a program file" + printed_by("program") + std::string(kRulesOfFiles) +
                     "`foretrain record` writes it; `predict --program FILE` replays it "
@@ -123,7 +134,7 @@ std::string program_page() {
   return out;
 }
 
-/// Rows that cost the same stand together.
+/// Returns docs/reference/operators.md. Adjacent operators with the same cost share a row.
 std::string operators_page() {
   std::string out =
       "# Operators of recorded networks" + printed_by("operators") +
@@ -149,7 +160,7 @@ std::string operators_page() {
   return out;
 }
 
-/// A report whose fields are not declared yet (sim/report/fields), and what prints it.
+// A JSON report whose fields are not declared in sim/report/fields, and the command that prints it.
 struct JsonReport {
   std::string_view name, printed_by;
 };
@@ -167,6 +178,7 @@ constexpr JsonReport kJsonReports[] = {
     {"tuning", "tune"},
 };
 
+/// Returns docs/reference/output.md: every JSON report with its schema.
 std::string output_page() {
   std::string out =
       "# Reports for programs" + printed_by("output") +
@@ -181,6 +193,7 @@ std::string output_page() {
   return out;
 }
 
+/// Returns docs/reference/catalogs.md: every entry of every catalog.
 std::string catalogs_page() {
   std::string out = "# Catalogs" + printed_by("catalogs");
   for (const std::string& what : listable()) {
@@ -191,8 +204,8 @@ std::string catalogs_page() {
   return out;
 }
 
-/// Single calls have one value; the others depend on the GPU, the CPU or the link, and a cluster's files
-/// state them.
+/// Returns docs/reference/constants.md. Single calls have one value each; other constants depend on the GPU,
+/// the CPU or the link, and the cluster's files state them.
 std::string constants_page() {
   std::string out = "# Constants" + printed_by("constants") +
                     "\nEvery constant that a calibration file may state (`foretrain calibrate`), with the "
@@ -213,7 +226,7 @@ std::string constants_page() {
   return out;
 }
 
-/// Pages by topic; those of the commands come from the command line.
+// A page by its topic. Pages about commands come from the command line, which passes them in.
 struct ReferencePage {
   std::string_view name;
   std::string (*text)(const CommandTexts& texts);
@@ -234,11 +247,12 @@ constexpr ReferencePage kPages[] = {
     {"python", [](const CommandTexts&) { return python_text(); }},
 };
 
-/// "schema/prediction": the JSON Schema of a report.
+// Start of topics such as "schema/prediction": the JSON Schema of a report.
 constexpr std::string_view kSchemaTopic = "schema/";
 
 }  // namespace
 
+// Pages first, then the schemas of declared reports.
 const std::vector<std::string>& reference_topics() {
   static const std::vector<std::string> topics = [] {
     std::vector<std::string> out = names_of_rows(kPages);
@@ -249,6 +263,7 @@ const std::vector<std::string>& reference_topics() {
   return topics;
 }
 
+// A topic "schema/NAME" prints the JSON Schema of a report, all others print a page.
 void run_reference(const ReferenceCommand& command, const CommandTexts& texts) {
   for (const DeclaredReport& report : declared_reports())
     if (command.topic == std::string(kSchemaTopic) + std::string(report.name))

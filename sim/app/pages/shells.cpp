@@ -1,5 +1,8 @@
-// One function per shell. Each script finds the command that has been typed so far, word by word, and then
-// asks a table.
+// Writes completion scripts, with one group of functions for each shell. A script follows the typed words
+// from command to command, and then looks up options and arguments of that command.
+//
+// `foretrain completion bash` prints a script to standard output. Names of catalogs are not part of it, so it
+// stays valid when catalogs change.
 #include <fmt/format.h>
 
 #include "sim/app/pages/completion.hpp"
@@ -11,9 +14,10 @@ namespace {
 
 using Commands = std::vector<CompletedCommand>;
 
+/// Returns the names separated by blanks.
 std::string words(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, " ")); }
 
-/// With `before` in front of each of the characters that mean something to the shell.
+/// Returns the text with `before` in front of each of the characters in `special`.
 std::string escaped(const std::string& text, std::string_view special, std::string_view before) {
   std::string out;
   for (const char c : text) {
@@ -23,10 +27,11 @@ std::string escaped(const std::string& text, std::string_view special, std::stri
   return out;
 }
 
-/// In single quotes. One inside ends them, stands by itself, and begins new ones.
+/// Returns the text in single quotes of a POSIX shell. A quote inside ends them, stands by itself, and opens
+/// new ones.
 std::string single_quoted(const std::string& text) { return "'" + escaped(text, "'", "'\\'") + "'"; }
 
-/// "predict"|"topology"|"topology show": what goes on the path to a command.
+/// Returns all command paths as a pattern, such as "predict"|"topology"|"topology show".
 std::string paths(const Commands& commands, char quote, std::string_view glue) {
   std::vector<std::string> quoted;
   for (const CompletedCommand& command : commands) {
@@ -35,8 +40,9 @@ std::string paths(const Commands& commands, char quote, std::string_view glue) {
   return fmt::format("{}", fmt::join(quoted, glue));
 }
 
-// bash
+// bash: a function that fills COMPREPLY.
 
+// The script up to the loop over the words that are typed already.
 constexpr std::string_view kBashBegin =
     R"sh(# bash completion of foretrain, printed by `foretrain completion bash`.
 _foretrain_words() { COMPREPLY=($(compgen -W "$1" -- "$cur")); }
@@ -59,10 +65,12 @@ _foretrain() {
   for ((i = 1; i < COMP_CWORD; ++i)); do
 )sh";
 
+/// Returns the names of a value: known ones, or a call that asks the program for those of a catalog.
 std::string bash_names(const CompletedValue& value) {
   return value.catalog.empty() ? words(value.choices) : fmt::format("$(_foretrain_names {})", value.catalog);
 }
 
+/// Returns the shell command that completes a value.
 std::string bash_action(const CompletedValue& value) {
   if (!value.catalog.empty() && !value.is_list) {
     const std::string more = value.is_file ? "; _foretrain_files" : "";
@@ -73,6 +81,7 @@ std::string bash_action(const CompletedValue& value) {
   return value.is_file ? "_foretrain_files" : ":";
 }
 
+/// Returns one case for each option with a value, keyed by command path and option.
 std::string bash_values(const Commands& commands) {
   std::string out;
   for (const CompletedCommand& command : commands) {
@@ -87,6 +96,7 @@ std::string bash_values(const Commands& commands) {
   return out;
 }
 
+/// Returns the case that completes options or the argument of one command.
 std::string bash_words(const CompletedCommand& command) {
   std::vector<std::string> names;
   for (const CompletedOption& option : command.options)
@@ -98,6 +108,7 @@ std::string bash_words(const CompletedCommand& command) {
                      command.path, words(names), argument);
 }
 
+/// Returns the whole script.
 std::string bash(const Commands& commands) {
   std::string out(kBashBegin);
   out += fmt::format(
@@ -110,8 +121,9 @@ std::string bash(const Commands& commands) {
   return out + "  esac\n}\ncomplete -F _foretrain foretrain\n";
 }
 
-// zsh
+// zsh: a call of _arguments for each command.
 
+// The script up to the loop over the words that are typed already.
 constexpr std::string_view kZshBegin = R"sh(#compdef foretrain
 # zsh completion of foretrain, printed by `foretrain completion zsh`.
 _foretrain_catalog() {
@@ -127,9 +139,10 @@ _foretrain() {
   for ((i = 2; i < CURRENT; ++i)); do
 )sh";
 
-/// In a specification of _arguments a colon and square brackets mean something.
+/// Escapes the characters that have a meaning in a specification of _arguments.
 std::string zsh_text(const std::string& text) { return escaped(text, ":[]\\", "\\"); }
 
+/// Returns the action of _arguments that completes a value.
 std::string zsh_action(const CompletedValue& value) {
   if (!value.catalog.empty())
     return fmt::format("_foretrain_catalog{} {}",
@@ -141,9 +154,10 @@ std::string zsh_action(const CompletedValue& value) {
   return value.is_file ? "_files" : " ";
 }
 
-/// A specification of _arguments, on a line of its own.
+// Begins a specification of _arguments on a line of its own.
 constexpr std::string_view kZshArgument = " \\\n        ";
 
+/// Returns one specification for each name of the option.
 std::string zsh_option(const CompletedOption& option) {
   std::string out;
   for (const std::string& name : option.names) {
@@ -157,6 +171,7 @@ std::string zsh_option(const CompletedOption& option) {
   return out;
 }
 
+/// Returns the case of one command.
 std::string zsh_command(const CompletedCommand& command) {
   std::string out = fmt::format("    \"{}\")\n      _arguments -s", command.path);
   for (const CompletedOption& option : command.options) out += zsh_option(option);
@@ -168,6 +183,7 @@ std::string zsh_command(const CompletedCommand& command) {
   return out + ";;\n";
 }
 
+/// Returns the whole script.
 std::string zsh(const Commands& commands) {
   std::string out(kZshBegin);
   out += fmt::format(
@@ -182,8 +198,9 @@ std::string zsh(const Commands& commands) {
          "foretrain; fi\n";
 }
 
-// fish
+// fish: one `complete` line for each option, with a condition on the command path.
 
+// The script up to the patterns of __foretrain_at.
 constexpr std::string_view kFishBegin =
     R"sh(# fish completion of foretrain, printed by `foretrain completion fish`.
 # Of a list with commas, each with what stands before it.
@@ -201,10 +218,10 @@ function __foretrain_at
     switch "$longer"
 )sh";
 
-/// In single quotes of fish, where a backslash keeps one from ending them.
+/// Returns the text in single quotes of fish, where a backslash keeps a quote from ending them.
 std::string fish_quoted(const std::string& text) { return "'" + escaped(text, "'", "\\") + "'"; }
 
-/// Names with commas are completed where the last comma is.
+/// Returns the part of the line that completes a value. In a list with commas the last name is completed.
 std::string fish_action(const CompletedValue& value) {
   if (!value.catalog.empty())
     return fmt::format(" -a '(__foretrain_names {})'", value.is_list ? value.catalog + " ," : value.catalog);
@@ -212,6 +229,7 @@ std::string fish_action(const CompletedValue& value) {
   return "";
 }
 
+/// Returns the line of one option.
 std::string fish_option(const std::string& at, const CompletedOption& option) {
   std::string out = at;
   for (const std::string& name : option.names)
@@ -220,6 +238,7 @@ std::string fish_option(const std::string& at, const CompletedOption& option) {
   return out + fish_action(option.value) + " -d " + fish_quoted(option.summary) + "\n";
 }
 
+/// Returns the command with this path; every path that arrives here exists.
 const CompletedCommand& command_at(const Commands& commands, const std::string& path) {
   for (const CompletedCommand& command : commands) {
     if (command.path == path) return command;
@@ -227,6 +246,7 @@ const CompletedCommand& command_at(const Commands& commands, const std::string& 
   return commands.front();
 }
 
+/// Returns all lines of one command: commands below it, its argument, and its options.
 std::string fish_command(const Commands& commands, const CompletedCommand& command) {
   const std::string at = fmt::format("complete -c foretrain -n \"__foretrain_at '{}'\"", command.path);
   std::string out;
@@ -240,6 +260,7 @@ std::string fish_command(const Commands& commands, const CompletedCommand& comma
   return out;
 }
 
+/// Returns the whole script.
 std::string fish(const Commands& commands) {
   std::string out(kFishBegin);
   out += "      case " + paths(commands, '\'', " ");
@@ -250,6 +271,7 @@ std::string fish(const Commands& commands) {
   return out;
 }
 
+// A shell and the function that writes its script.
 struct Shell {
   std::string_view name;
   std::string (*script)(const Commands& commands);

@@ -1,4 +1,5 @@
-// A line for each option, cut where its first clause ends, so that the help has at most kHelpLines.
+// The short help of commands with many options. Each option has one line, cut at the end of its first clause,
+// so that the whole help has at most kHelpLines lines. --help-all prints everything.
 #include "sim/app/pages/short_help.hpp"
 
 #include <algorithm>
@@ -16,6 +17,7 @@ namespace foretrain {
 namespace {
 
 using Names = std::string_view[];
+// The options that each short help shows, in this order.
 constexpr Names kOfPredict{"SCENARIO",    "--gpus",    "--model", "--cluster",  "--batch",     "--epochs",
                            "--precision", "--dataset", "--set",   "--strategy", "--recommend", "--deadline",
                            "--sbatch",    "--format",  "--html",  "--details"};
@@ -51,6 +53,7 @@ constexpr Names kOfCheck{"FILE",    "--cluster",  "--op",    "--gpus",     "--no
 constexpr Names kOfJobCheck{"FILE",    "--cluster", "--model",  "--program", "--set",
                             "--brief", "--strict",  "--format", "--output"};
 
+// Commands with a short help, by the words behind "foretrain". `check` is `job check` under a shorter name.
 constexpr CommonOptions kCommonOptions[] = {{"predict", kOfPredict},
                                             {"compare", kOfCompare},
                                             {"plan", kOfPlan},
@@ -69,23 +72,26 @@ constexpr CommonOptions kCommonOptions[] = {{"predict", kOfPredict},
                                             {"job check", kOfJobCheck},
                                             {"check", kOfJobCheck}};
 
+// Columns of an option's name and of the longest text beside it.
 constexpr std::size_t kNameColumn = 24, kWidestText = 84;
+// Examples that are shown at most.
 constexpr std::ptrdiff_t kMostExamples = 3;
-/// Of the examples' heading and the last line, with blank lines before both.
+// Lines for the examples' heading and the last line, with a blank line before each.
 constexpr std::ptrdiff_t kLinesAround = 4;
 
-/// Cut where one of the marks stands last before the widest text; whole when it is short enough.
+/// Cuts a text that is too long at the last of these marks that fits, and appends `end`.
 std::string cut_at(std::string text, std::string_view mark, std::string_view end) {
   if (text.size() <= kWidestText) return text;
   const std::size_t place = text.rfind(mark, kWidestText);
   return place == std::string::npos ? text : text.substr(0, place) + std::string(end);
 }
 
+/// Returns true when a bracket is opened and not closed.
 bool is_left_open(const std::string& text, char open, char close) {
   return std::ranges::count(text, open) > std::ranges::count(text, close);
 }
 
-/// The first clause of a description, without a bracket that it does not close.
+/// Returns the first clause of a description, without a bracket that the cut left open.
 std::string first_clause(const std::string& text) {
   std::string out = text.substr(0, text.find(';'));
   out = cut_at(std::move(out), ", ", "");
@@ -95,6 +101,7 @@ std::string first_clause(const std::string& text) {
   return out;
 }
 
+/// Returns the line of an option: name, type of value, and the first clause of its description.
 std::string option_line(const CLI::Option& option) {
   const bool is_flag = option.get_items_expected_max() == 0;
   const std::string type = is_flag || option.get_positional() ? "" : option.get_type_name();
@@ -103,7 +110,7 @@ std::string option_line(const CLI::Option& option) {
   return fmt::format("  {:<{}}{}\n", name, kNameColumn, first_clause(option.get_description()));
 }
 
-/// The first lines under "Examples:".
+/// Returns the first `most` lines under "Examples:"; empty when there are none.
 std::string first_examples(const std::string& footer, std::ptrdiff_t most) {
   const std::size_t begin = footer.find("Examples:\n");
   if (begin == std::string::npos) return "";
@@ -115,13 +122,14 @@ std::string first_examples(const std::string& footer, std::ptrdiff_t most) {
   return out;
 }
 
-/// "predict" of "foretrain predict".
+/// Returns the words behind the program's name, such as "predict" for "foretrain predict".
 std::string_view command_of(std::string_view path) {
   const std::size_t space = path.find(' ');
   return space == std::string_view::npos ? "" : path.substr(space + 1);
 }
 
-/// Also of groups of which one is needed: to CLI11 they are commands without a name.
+/// Returns the option of that name, also from option groups, which CLI11 stores as commands without a name.
+/// nullptr: none.
 const CLI::Option* option_named(const CLI::App& app, std::string_view name) {
   for (const CLI::Option* option : app.get_options())
     if (option->check_name(std::string(name))) return option;
@@ -131,6 +139,7 @@ const CLI::Option* option_named(const CLI::App& app, std::string_view name) {
   return nullptr;
 }
 
+// Formats the help: short for commands of kCommonOptions, as CLI11 does for all others.
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
@@ -142,6 +151,7 @@ class HelpFormatter : public CLI::Formatter {
     out += usage.substr(0, usage.find_last_not_of('\n') + 1) + "\n\n";
     for (const std::string_view wanted : common->names)
       if (const CLI::Option* option = option_named(*app, wanted)) out += option_line(*option);
+    // Examples fill the lines that the options leave.
     const std::ptrdiff_t left = kHelpLines - kLinesAround - std::ranges::count(out, '\n');
     return out + first_examples(app->get_footer(), std::min(kMostExamples, left)) +
            fmt::format("\nAll options: {} --help-all\n", name);
@@ -158,6 +168,7 @@ void add_help_all(CLI::App& app) {
 }
 
 void show_help_all_where_needed(CLI::App& app) {
+  // The option is hidden by an empty group; it works all the same.
   for (const CommandPlace& place : commands_of(app)) {
     CLI::Option* all = const_cast<CLI::Option*>(place.command->get_help_all_ptr());
     const bool has_more = std::ranges::find(kCommonOptions, command_of(place.path()),

@@ -1,4 +1,4 @@
-// The help of a command with many options: what people use, and where the rest is.
+// The short help of commands with many options: the options that most users need, and where the others are.
 #pragma once
 
 #include <span>
@@ -10,21 +10,23 @@ class App;
 
 namespace foretrain {
 
-/// Lines of the longest help that a person reads.
+/// Largest number of lines of a short help, which fits into a terminal.
 inline constexpr int kHelpLines = 25;
 
-/// The options that the short help of a command shows, in their order.
+/// The options that the short help of one command shows, in their order.
 struct CommonOptions {
-  std::string_view command;  ///< "predict", "topology import"
+  /// Words behind "foretrain", such as "predict" or "topology import".
+  std::string_view command;
   std::span<const std::string_view> names;
 };
-/// Commands whose whole help is longer than kHelpLines; `--help-all` prints that.
+/// Returns the commands that have a short help, because their whole help is longer than kHelpLines.
 std::span<const CommonOptions> common_options();
 
-/// Before any command is added: --help of these commands is short, and --help-all is the whole.
+/// Gives the app short helps and --help-all. Call it before commands are added, as they inherit the
+/// formatter.
 void add_help_all(CLI::App& app);
 
-/// Shows --help-all only where it prints more than --help.
+/// Hides --help-all from commands where it prints no more than --help. Call it when all commands are added.
 void show_help_all_where_needed(CLI::App& app);
 
 }  // namespace foretrain

@@ -1,5 +1,10 @@
-// The calling process deals out groups and takes rows. Workers answer in the order of their requests, so that
-// the first request without an answer is the one during which a worker ended.
+// Deals the cases of a sweep to worker processes. The calling process sends groups of cases and receives
+// their rows. A worker answers in the order of its requests, so the first request without an answer is the
+// one during which it ended.
+//
+// Invariants: every case is in exactly one place: not yet dealt, in `waiting_`, in a worker's `requests`, or
+// taken. A case that ended a worker is repeated alone, so that it can end nothing but its own worker. A sweep
+// is therefore complete even when cases crash: they get a row with a message.
 #include "sim/app/sweep/case_workers.hpp"
 
 #include <algorithm>
@@ -24,32 +29,41 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A worker is sent about so much work ahead, and at most so many groups and cases, which its socket has room
-/// for.
+// A worker is sent this many seconds of work ahead, and at most this many groups and cases, for which its
+// socket has room.
 constexpr double kSecondsAhead = 0.1;
 constexpr std::size_t kMostGroupsAhead = 64, kMostCasesAhead = 4096;
-/// Workers that end before their first case, in a row.
+// Number of workers in a row that may end before their first case. More means that no worker can run here.
 constexpr int kMostFailedStarts = 5;
-/// Between two looks at stops() while no result comes.
+// Milliseconds between two calls of stops() while no result comes.
 constexpr int kPatienceMs = 100;
 
-/// A group, or a part of it, on its way.
+// A group of cases, or a part of it, that is sent to a worker.
 struct Request {
   GroupRows group;
-  bool is_alone = false;  ///< one case that ended a worker, or was in a group that did
-  int endings = 0;        ///< workers that it ended while it was alone
+  // True for a single case that ended a worker, or whose group did.
+  bool is_alone = false;
+  // Workers that it has ended while it was alone.
+  int endings = 0;
 };
 
+// A worker process with the requests that it has not answered.
 struct Worker {
   std::unique_ptr<WorkerProcess> process;
-  std::deque<Request> requests;  ///< without an answer, in their order
-  std::size_t cases = 0;         ///< of these
-  bool is_ready = false;         ///< it has its predictor
+  // Requests without an answer, oldest first.
+  std::deque<Request> requests;
+  // Cases in these requests.
+  std::size_t cases = 0;
+  // True when the worker has built its predictor.
+  bool is_ready = false;
+  // Running average of the seconds for one group.
   double group_s = kSecondsAhead;
-  Clock::time_point last = Clock::now();  ///< of its last answer, or of a request when it had none
+  // Time of its last answer, or of its first request since it had none.
+  Clock::time_point last = Clock::now();
 };
 
-/// In the worker: a CasePredictor, or what a caller gave instead.
+/// Runs in the worker: answers requests until the other process is gone. An exception of a case becomes an
+/// answer; only running out of memory ends the worker.
 void answer_requests(const WorkerSocket& socket, const SweptScenario& scenario, const SweepCases& cases,
                      const CaseWorkers& how) {
   std::optional<CasePredictor> own;
@@ -77,6 +91,7 @@ void answer_requests(const WorkerSocket& socket, const SweptScenario& scenario, 
   }
 }
 
+// The loop of the calling process: send, wait, receive, and ask whether to stop.
 class BatchDealer {
  public:
   BatchDealer(const SweptScenario& scenario, SweepCases& cases, const CaseWorkers& how)
@@ -84,12 +99,15 @@ class BatchDealer {
         cases_(cases),
         how_(how),
         workers_(static_cast<std::size_t>(how.workers)),
+        // Groups of a shard are every how.shard.of-th one, beginning with its part.
         next_(how.shard.part - 1) {}
 
   void run() {
-    std::signal(SIGCHLD, SIG_DFL);  // ignored, no ending could be told
+    // The end of a worker cannot be read while SIGCHLD is ignored.
+    std::signal(SIGCHLD, SIG_DFL);
     while (true) {
       for (Worker& worker : workers_) send_requests(worker);
+      // All cases are taken when nothing is left to send or on its way.
       if (std::ranges::all_of(workers_, [](const Worker& w) { return w.requests.empty(); })) return;
       wait();
       for (Worker& worker : workers_)
@@ -99,7 +117,7 @@ class BatchDealer {
   }
 
  private:
-  /// Numbers and values of the next group that has any case left.
+  /// Returns the next group of the shard that has any case left; nothing at the end.
   std::optional<Request> next_group() {
     for (; next_ < cases_.groups(); next_ += how_.shard.of) {
       Request request;
@@ -112,6 +130,7 @@ class BatchDealer {
     return std::nullopt;
   }
 
+  /// Adds a case to the group unless it is done already or its conditions exclude it.
   void add(GroupRows& group, std::int64_t number) {
     if (std::ranges::binary_search(how_.done, number)) return;
     std::vector<Value> values = cases_.values(number);
@@ -120,7 +139,8 @@ class BatchDealer {
     group.values.push_back(std::move(values));
   }
 
-  /// What workers left behind comes first; a case that is alone waits for a worker without requests.
+  /// Returns the next request for this worker. What other workers left behind comes first; a case that runs
+  /// alone waits until the worker has no other requests.
   std::optional<Request> next_request(const Worker& worker) {
     if (is_stopped_) return std::nullopt;
     if (waiting_.empty()) return next_group();
@@ -130,6 +150,8 @@ class BatchDealer {
     return out;
   }
 
+  /// Returns true when the worker should get another request: it is idle, or has less than kSecondsAhead of
+  /// work.
   static bool takes_more(const Worker& worker) {
     if (worker.requests.empty()) return true;
     const auto ahead = static_cast<std::size_t>(kSecondsAhead / std::max(worker.group_s, 1e-6));
@@ -137,6 +159,7 @@ class BatchDealer {
            worker.requests.size() < std::clamp<std::size_t>(ahead, 1, kMostGroupsAhead);
   }
 
+  /// Sends requests to the worker while it takes more, and starts its process when needed.
   void send_requests(Worker& worker) {
     while (takes_more(worker)) {
       std::optional<Request> request = next_request(worker);
@@ -149,7 +172,7 @@ class BatchDealer {
     }
   }
 
-  /// The last column is the number of GPUs.
+  /// Returns the numbers of GPUs of the group's cases, which are the last column of their values.
   static std::vector<int> gpus_of(const GroupRows& group) {
     std::vector<int> out;
     for (const std::vector<Value>& values : group.values)
@@ -157,6 +180,7 @@ class BatchDealer {
     return out;
   }
 
+  /// Starts a new worker process with no requests.
   void start(Worker& worker) {
     worker = {};
     worker.process = std::make_unique<WorkerProcess>(
@@ -164,6 +188,7 @@ class BatchDealer {
         how_.most_bytes);
   }
 
+  /// Waits until a worker has answered, but not longer than kPatienceMs.
   void wait() {
     std::vector<pollfd> sockets;
     for (const Worker& worker : workers_)
@@ -174,6 +199,7 @@ class BatchDealer {
           fmt::format("workers cannot be heard: {}", std::generic_category().message(errno)));
   }
 
+  /// Takes all messages of the worker that have arrived, and handles its end.
   void receive(Worker& worker) {
     std::vector<std::string> messages;
     const bool is_alive = worker.process->receive(messages);
@@ -181,6 +207,7 @@ class BatchDealer {
     if (!is_alive) end_worker(worker);
   }
 
+  /// Handles one answer. Throws EnvironmentError when the worker reports one.
   void take_answer(Worker& worker, WorkerAnswer answer) {
     if (answer.kind == WorkerAnswer::Kind::ready) {
       worker.is_ready = true, failed_starts_ = 0;
@@ -189,6 +216,7 @@ class BatchDealer {
     if (answer.kind == WorkerAnswer::Kind::environment) throw EnvironmentError(answer.text);
     const Clock::time_point now = Clock::now();
     const double seconds = std::chrono::duration<double>(now - worker.last).count();
+    // Exponential average with weight 1/4, so that a single slow group changes little.
     worker.group_s += (seconds - worker.group_s) / 4;
     worker.last = now;
     Request request = std::move(worker.requests.front());
@@ -200,7 +228,8 @@ class BatchDealer {
     how_.take(request.group);
   }
 
-  /// Its first request is the one that ended it, unless it had not begun; the others go to other workers.
+  /// Handles the end of a worker. Its first request is the one that ended it, unless it had not begun; the
+  /// others go back to the queue. Throws EnvironmentError after kMostFailedStarts workers that never began.
   void end_worker(Worker& worker) {
     const WorkerProcess::Ending ending = worker.process->ending();
     const bool has_begun = worker.is_ready;
@@ -217,11 +246,13 @@ class BatchDealer {
     }
     waiting_.insert(waiting_.begin(), std::make_move_iterator(left.begin()),
                     std::make_move_iterator(left.end()));
-    // Somebody may have killed the worker, or another process took the memory.
+    // SIGKILL may come from elsewhere, for instance when another process used up the memory, so it is no
+    // certain proof.
     if (first) blame(std::move(*first), ending.text(), ending.signal != SIGKILL);
   }
 
-  /// A case that was not alone is tried again by itself, and one whose end is not certain once more.
+  /// Handles a request during which a worker ended. A case that was alone gets a row with the message, when
+  /// it is certainly the cause or ended two workers. All others are queued again, one by one.
   void blame(Request request, const std::string& ending, bool is_certain) {
     if (request.is_alone && (is_certain || ++request.endings > 1)) {
       request.group.rows = {CaseRow{std::string(kEndedCase) + ending, {}}};
@@ -238,7 +269,8 @@ class BatchDealer {
   std::vector<Worker> workers_;
   std::deque<Request> waiting_;
   std::int64_t next_;
-  int failed_starts_ = 0;  ///< in a row
+  // Workers in a row that ended before their first case.
+  int failed_starts_ = 0;
   bool is_stopped_ = false;
 };
 

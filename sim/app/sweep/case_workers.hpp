@@ -1,4 +1,4 @@
-// The cases of a sweep dealt out to worker processes, and their rows brought to one place. A case that
+// Predicts the cases of a sweep in worker processes and brings their rows to the calling process. A case that
 // crashes ends its worker and nothing else.
 #pragma once
 
@@ -12,36 +12,41 @@
 
 namespace foretrain {
 
-/// Cases that differ in nothing but their number of GPUs.
+/// Cases that differ only in their number of GPUs. The three lists have one entry for each case.
 struct GroupRows {
   std::vector<std::int64_t> numbers;
   std::vector<std::vector<Value>> values;
   std::vector<CaseRow> rows;
 };
 
-/// Predicts one scenario on each of some numbers of GPUs, in a worker process.
+/// Predicts one scenario on each of the given numbers of GPUs, in a worker process. Returns one result for
+/// each.
 using GroupPredictor =
     std::function<std::vector<CaseResult>(const std::vector<StudySetting>&, const std::vector<int>& gpus)>;
 
-/// The worker processes of a sweep: how many there are, and what each is given.
+/// Describes how the cases of a sweep are distributed, and what happens with their rows.
 struct CaseWorkers {
+  /// Part of the groups that this process predicts.
   Shard shard{};
+  /// Number of worker processes.
   int workers = 1;
-  std::vector<std::int64_t> done{};  ///< numbers of cases that are left out, ascending
-  std::uint64_t most_bytes = 0;      ///< memory that a worker may take; 0: as much as the system gives
-  /// Called in the calling process, in no order of the cases.
+  /// Numbers of cases that are left out, ascending.
+  std::vector<std::int64_t> done{};
+  /// Bytes of memory that a worker may take; 0: no limit.
+  std::uint64_t most_bytes = 0;
+  /// Receives the rows of a group, in the calling process. Groups come in any order.
   std::function<void(const GroupRows&)> take;
-  /// Called now and then between results, in the calling process; true: no further cases.
+  /// Is called now and then between results, in the calling process. Returns true to stop sending cases.
   std::function<bool()> stops;
-  /// Called once in each worker. Empty: a CasePredictor of the scenario.
+  /// Makes the predictor, once in each worker. Empty: a CasePredictor of the scenario.
   std::function<GroupPredictor()> predictor{};
 };
 
-/// Returns when every case of the shard has been taken, or when stops() has returned true and the cases that
-/// were begun have been taken. A case that ends its worker (by a signal, or because it runs out of memory) is
-/// tried once more by itself; when it ends that worker too, its row has a message that says so, and the sweep
-/// goes on. An exception of a case is such a message, too. Throws EnvironmentError where the system fails.
-/// The calling process must have one thread, since workers are forked from it.
+/// Predicts all cases of the shard. Returns when every case has been taken, or when stops() has returned true
+/// and the cases that were begun have been taken. A case that ends its worker (by a signal, or by running out
+/// of memory) is tried once more by itself. When it ends that worker too, its row has a message, and the
+/// sweep goes on. An exception of a case becomes such a message as well. Throws EnvironmentError when the
+/// system fails. Precondition: the calling process has one thread, as workers are forked from it.
 void predict_cases(const SweptScenario& scenario, SweepCases& cases, const CaseWorkers& how);
 
 }  // namespace foretrain

@@ -1,17 +1,20 @@
-// Ctrl-C and SIGTERM of a command that ends by itself when one has come.
+// Notes Ctrl-C and SIGTERM for commands that end by themselves when a signal has come.
 #pragma once
 
 #include <csignal>
 
 namespace foretrain {
 
-/// What a second signal does.
+/// Effect of a second signal.
 enum class SecondSignal {
-  ends_program,  ///< at once
-  is_noted       ///< nothing more: for work that ends soon and must end what it has started
+  /// The program ends at once.
+  ends_program,
+  /// It is noted like the first: for work that ends soon and must first end processes that it has started.
+  is_noted
 };
 
-/// While it lives, the first Ctrl-C or SIGTERM is only noted.
+/// An object notes Ctrl-C and SIGTERM for its lifetime, and does nothing else with them. The earlier handlers
+/// are restored at the end.
 class HeededSignals {
  public:
   explicit HeededSignals(SecondSignal second = SecondSignal::ends_program);
@@ -20,11 +23,12 @@ class HeededSignals {
   HeededSignals& operator=(const HeededSignals&) = delete;
 
  private:
+  // The earlier handlers.
   struct sigaction interrupt_ {
   }, terminate_{};
 };
 
-/// Whether one has come since the last HeededSignals began.
+/// Returns true when a signal has come since the last HeededSignals was made.
 bool has_come_signal();
 
 }  // namespace foretrain

@@ -1,4 +1,8 @@
-// sweep merge and sweep status: databases joined, and how far each is.
+// The commands sweep merge, which joins databases of one sweep, and sweep status, which counts what each
+// holds.
+//
+// `foretrain sweep merge A B -o C` prints how many cases the result has and how many are missing. Databases
+// of different sweeps are wrong input (exit code 1), and an interrupted merge ends with exit code 130.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -15,8 +19,11 @@ namespace foretrain {
 
 namespace {
 
+// Largest number of crashed cases that are listed with their messages.
 constexpr int kShownCrashes = 5;
 
+/// Returns the state of a database. The number of all cases is computed from the sweep that the database
+/// holds, so the sweep's file is not needed.
 SweepState state_of(const std::string& path) {
   SqlFile file(path, SqlAccess::read);
   const SweepHead head = read_sweep_head(file);
@@ -35,6 +42,7 @@ SweepState state_of(const std::string& path) {
 
 }  // namespace
 
+// The merge can be interrupted; the output is then as it was before.
 void run_sweep_merge(const SweepMergeCommand& command) {
   const HeededSignals signals;
   const MergeCounts counts = merge_sweeps(command.databases, command.output, has_come_signal);
@@ -53,6 +61,7 @@ void run_sweep_merge(const SweepMergeCommand& command) {
   write_output("", text);
 }
 
+// Databases are opened for reading only, so that the status can be asked while a run writes them.
 void run_sweep_status(const SweepStatusCommand& command) {
   std::vector<SweepState> states;
   for (const std::string& database : command.databases) states.push_back(state_of(database));

@@ -1,4 +1,4 @@
-// A sweep's file opened: what varies, the scenario it is of, and what its databases say of it.
+// A sweep's file, opened: what varies, its scenario, and the head that its databases store.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace foretrain {
 
-/// A sweep file that was read, with its database.
+/// A sweep that was read and checked.
 struct OpenedSweep {
   SourceText file;
   Sweep sweep;
@@ -17,7 +17,7 @@ struct OpenedSweep {
   SweepHead head;
 };
 
-/// Throws InputError with every mistake of the file, or those of its scenario.
+/// Opens the file. Throws InputError with every mistake of the file or of its scenario.
 OpenedSweep open_sweep(const std::string& file, const Shard& shard);
 
 }  // namespace foretrain

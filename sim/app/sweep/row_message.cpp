@@ -1,4 +1,5 @@
-// Both ends are one program: numbers go in its own order of bytes.
+// Encodes requests and answers as bytes. Both ends are the same program on the same machine, so numbers keep
+// their byte order and every bit.
 #include "sim/app/sweep/row_message.hpp"
 
 #include <cstring>
@@ -8,8 +9,10 @@ namespace foretrain {
 
 namespace {
 
+// Type of an encoded value; one byte before the value itself.
 enum class Cell : std::uint8_t { nothing, flag, integer, number, text };
 
+/// Appends the bytes of a number.
 template <class Number>
 void put(std::string& out, Number number) {
   char bytes[sizeof number];
@@ -17,11 +20,13 @@ void put(std::string& out, Number number) {
   out.append(bytes, sizeof number);
 }
 
+/// Appends the length in four bytes, then the text.
 void put_text(std::string& out, std::string_view text) {
   put(out, static_cast<std::uint32_t>(text.size()));
   out += text;
 }
 
+/// Appends the type of the value and the value.
 void put_cell(std::string& out, const Value& value) {
   if (const auto* flag = std::get_if<bool>(&value.data))
     put(out, Cell::flag), put(out, *flag);
@@ -35,11 +40,13 @@ void put_cell(std::string& out, const Value& value) {
     put(out, Cell::nothing);
 }
 
-/// Takes a message apart from its front. A message that is too short is a fault of this program.
+/// Reads a message from its front. A message that is too short is an error of this program: std::length_error
+/// is thrown.
 class MessageReader {
  public:
   explicit MessageReader(std::string_view bytes) : left_(bytes) {}
 
+  /// Returns the next number.
   template <class Number>
   Number take() {
     Number out{};
@@ -49,6 +56,7 @@ class MessageReader {
   std::string text() { return std::string(taken(take<std::uint32_t>())); }
   std::string rest() { return std::string(taken(left_.size())); }
 
+  /// Returns the next value with the type that stands before it.
   Value cell() {
     switch (take<Cell>()) {
       case Cell::flag:
@@ -66,6 +74,7 @@ class MessageReader {
   }
 
  private:
+  /// Returns the next bytes and removes them from what is left.
   std::string_view taken(std::size_t bytes) {
     if (bytes > left_.size()) throw std::length_error("a message of a worker is cut off");
     const std::string_view out = left_.substr(0, bytes);
@@ -75,6 +84,7 @@ class MessageReader {
   std::string_view left_;
 };
 
+/// Returns an answer of this kind that only has a text.
 std::string message_of(WorkerAnswer::Kind kind, std::string_view text) {
   std::string out;
   put(out, kind);
@@ -83,6 +93,7 @@ std::string message_of(WorkerAnswer::Kind kind, std::string_view text) {
 
 }  // namespace
 
+// Layout: number of the first case, count, then the numbers of GPUs.
 std::string request_message(std::int64_t first, const std::vector<int>& gpus) {
   std::string out;
   put(out, first), put(out, static_cast<std::uint32_t>(gpus.size()));
@@ -103,6 +114,7 @@ std::string environment_message(std::string_view text) {
   return message_of(WorkerAnswer::Kind::environment, text);
 }
 
+// Layout: kind, count of rows; of each row its message, count of figures, and the figures.
 std::string rows_message(const std::vector<CaseRow>& rows) {
   std::string out = message_of(WorkerAnswer::Kind::rows, "");
   put(out, static_cast<std::uint32_t>(rows.size()));
@@ -114,6 +126,7 @@ std::string rows_message(const std::vector<CaseRow>& rows) {
   return out;
 }
 
+// A failure has only a text, which is the rest of the message.
 WorkerAnswer read_answer(std::string_view message) {
   MessageReader bytes(message);
   WorkerAnswer out;

@@ -1,4 +1,4 @@
-// The commands about sweeps: what each takes from the command line, and the functions that carry them out.
+// Arguments of the commands about sweeps, and the functions that run them.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,17 @@ namespace foretrain {
 
 /// Arguments of `foretrain sweep run`.
 struct SweepRunCommand {
-  std::string sweep;     ///< a file
-  std::string database;  ///< likewise
-  int threads = 0;       ///< 0: as many as there are processors
+  /// File of the sweep.
+  std::string sweep;
+  /// SQLite file of the results.
+  std::string database;
+  /// Worker processes; 0: as many as there are processors.
+  int threads = 0;
   Shard shard{};
-  bool quiet = false;          ///< no summary
-  bool retry_crashed = false;  ///< also cases that ended their workers before
+  /// Leaves out the summary.
+  bool quiet = false;
+  /// Repeats cases that ended their workers before.
+  bool retry_crashed = false;
 };
 void run_sweep_run(const SweepRunCommand& command);  // run.cpp
 
@@ -39,13 +44,19 @@ void run_sweep_status(const SweepStatusCommand& command);  // merge.cpp
 /// Arguments of `foretrain sweep submit`.
 struct SweepSubmitCommand {
   std::string sweep;
-  std::string engine;    ///< of sweep_engines()
-  std::string database;  ///< prefix; empty: the sweep's name
+  /// Name of a row of sweep_engines().
+  std::string engine;
+  /// Prefix of the files of results; empty: the sweep's name.
+  std::string database;
   std::int64_t shards = 8;
-  int threads = 1;           ///< of a shard
-  std::string image, claim;  ///< of Kubernetes
-  std::string output;        ///< the script; empty: standard output
-  bool now = false;          ///< also hand it in
+  /// Worker processes of each shard.
+  int threads = 1;
+  /// Container and volume claim, for Kubernetes.
+  std::string image, claim;
+  /// File of the script; empty: standard output.
+  std::string output;
+  /// Submits the script as well.
+  bool now = false;
 };
 void run_sweep_submit(const SweepSubmitCommand& command);  // submit.cpp
 

@@ -1,5 +1,6 @@
-// A message is its length in four bytes, then its bytes. The worker closes every file but its socket, so that
-// it holds no lock and no log of the process that it came from.
+// Runs a function in a forked process that answers over a socket. A message is its length in four bytes, then
+// its bytes. The worker closes every file except its socket, so that it holds no lock and no log of its
+// parent.
 #include "sim/app/sweep/worker_process.hpp"
 
 #include <array>
@@ -24,11 +25,14 @@ namespace foretrain {
 
 namespace {
 
+// Exit codes of a worker that ran out of memory, and of one that failed otherwise.
 constexpr int kOutOfMemory = 75, kFailed = 70;
+// Size of a message's length, and bytes that are received at once.
 constexpr std::size_t kLengthBytes = sizeof(std::uint32_t), kReadAtOnce = 1 << 16;
+// The worker's socket, moved to the first descriptor behind the standard ones.
 constexpr int kWorkerSocket = 3;
 
-/// False when the other end has gone.
+/// Sends all bytes. Returns false when the other end is gone.
 bool send_all(int socket, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t sent = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -39,6 +43,7 @@ bool send_all(int socket, std::string_view bytes) {
   return true;
 }
 
+/// Sends length and message in one piece.
 bool send_message(int socket, std::string_view message) {
   const auto length = static_cast<std::uint32_t>(message.size());
   std::string bytes(kLengthBytes, '\0');
@@ -46,6 +51,7 @@ bool send_message(int socket, std::string_view message) {
   return send_all(socket, bytes.append(message));
 }
 
+/// Waits for exactly this many bytes. Returns false when the other end is gone.
 bool receive_all(int socket, char* into, std::size_t bytes) {
   while (bytes > 0) {
     const ssize_t got = ::recv(socket, into, bytes, 0);
@@ -56,7 +62,8 @@ bool receive_all(int socket, char* into, std::size_t bytes) {
   return true;
 }
 
-/// Where memory runs short, a worker goes before the process that writes the results.
+/// Raises the worker's score for the kernel's out-of-memory killer. When memory runs short, a worker is then
+/// killed before the process that writes the results.
 void be_first_to_be_killed() {
   const int file = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (file < 0) return;
@@ -65,6 +72,7 @@ void be_first_to_be_killed() {
   ::close(file);
 }
 
+/// Lowers a limit of the process; a lower one stays.
 void limit(int resource, std::uint64_t most) {
   rlimit now{};
   if (::getrlimit(static_cast<__rlimit_resource>(resource), &now) != 0 || now.rlim_cur <= most) return;
@@ -72,12 +80,15 @@ void limit(int resource, std::uint64_t most) {
   ::setrlimit(static_cast<__rlimit_resource>(resource), &now);
 }
 
+/// The life of the worker; does not return.
 [[noreturn]] void run_worker(const std::function<void(const WorkerSocket&)>& work, int socket, pid_t parent,
                              std::uint64_t most_bytes) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // The parent may have died before the call above.
   if (::getppid() != parent) ::_exit(kFailed);
+  // Ctrl-C reaches the whole group; the parent decides when workers end.
   std::signal(SIGINT, SIG_IGN), std::signal(SIGTERM, SIG_IGN);
-  // Handlers of the process that it came from would speak in its name.
+  // Handlers of the parent would print messages in its name.
   for (const int fatal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS})
     std::signal(fatal, SIG_DFL);
   ::dup2(socket, kWorkerSocket);
@@ -105,7 +116,8 @@ bool WorkerSocket::receive(std::string& message) const {
 }
 
 void WorkerSocket::send(std::string_view message) const {
-  if (!send_message(socket_, message)) ::_exit(0);  // nobody waits for it any more
+  // The parent is gone, so nobody waits for the answer.
+  if (!send_message(socket_, message)) ::_exit(0);
 }
 
 WorkerProcess::WorkerProcess(const std::function<void(const WorkerSocket&)>& work, std::uint64_t most_bytes) {
@@ -115,6 +127,7 @@ WorkerProcess::WorkerProcess(const std::function<void(const WorkerSocket&)>& wor
         fmt::format("no worker process can be started: {}", std::generic_category().message(cause)));
   };
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) fail(errno);
+  // Buffered output would be written twice if the child inherited it.
   std::fflush(stdout), std::fflush(stderr);
   const pid_t parent = ::getpid();
   process_ = ::fork();
@@ -136,6 +149,7 @@ WorkerProcess::~WorkerProcess() {
 
 void WorkerProcess::send(std::string_view message) const { send_message(socket_, message); }
 
+// First everything that has arrived is read without waiting, then it is cut into messages.
 bool WorkerProcess::receive(std::vector<std::string>& messages) {
   bool is_alive = true;
   std::array<char, kReadAtOnce> block{};
@@ -150,6 +164,7 @@ bool WorkerProcess::receive(std::vector<std::string>& messages) {
   while (arrived_.size() - at >= kLengthBytes) {
     std::uint32_t length = 0;
     std::memcpy(&length, arrived_.data() + at, kLengthBytes);
+    // The rest of this message has not arrived yet.
     if (arrived_.size() - at - kLengthBytes < length) break;
     messages.push_back(arrived_.substr(at + kLengthBytes, length));
     at += kLengthBytes + length;
@@ -161,6 +176,7 @@ bool WorkerProcess::receive(std::vector<std::string>& messages) {
 WorkerProcess::Ending WorkerProcess::ending() {
   int status = 0;
   pid_t ended = -1;
+  // Waiting is repeated when a signal interrupts it.
   while ((ended = ::waitpid(process_, &status, 0)) < 0 && errno == EINTR) {
   }
   process_ = -1;

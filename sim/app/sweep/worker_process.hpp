@@ -1,4 +1,4 @@
-// A forked process that answers requests over a socket: both ends, and how it ended.
+// A forked process that answers requests over a socket: both of its ends, and how it ended.
 #pragma once
 
 #include <cstdint>
@@ -15,44 +15,48 @@ namespace foretrain {
 class WorkerSocket {
  public:
   explicit WorkerSocket(int socket) : socket_(socket) {}
-  /// The next request; false when the other process has gone.
+  /// Waits for the next request. Returns false when the parent is gone.
   bool receive(std::string& message) const;
+  /// Sends an answer; ends the worker when the parent is gone.
   void send(std::string_view message) const;
 
  private:
   int socket_;
 };
 
-/// Ends with the object, killed if need be, and with the process that has it. Ctrl-C and SIGTERM are left to
-/// that process. Not for a process of several threads.
+/// A worker process. It is killed when the object is destroyed or when this process dies. Ctrl-C and SIGTERM
+/// are left to this process. Precondition: this process has one thread.
 class WorkerProcess {
  public:
-  /// `work` runs in the new process, which ends when it returns. `most_bytes`: memory it may take; 0: no
-  /// limit. Throws EnvironmentError when the system has no process left.
+  /// Starts the process, in which `work` runs; it ends when `work` returns. `most_bytes` limits its memory;
+  /// 0: no limit. Throws EnvironmentError when no process can be started.
   WorkerProcess(const std::function<void(const WorkerSocket&)>& work, std::uint64_t most_bytes);
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
-  int descriptor() const { return socket_; }  ///< for poll()
-  /// Waits while the socket's buffer is full. A process that has ended is no error: receive() says so.
+  /// Returns the file descriptor to poll().
+  int descriptor() const { return socket_; }
+  /// Sends a request, and waits while the socket's buffer is full. A process that has ended is no error:
+  /// receive() reports it.
   void send(std::string_view message) const;
-  /// Appends the messages that have arrived, without waiting; false when the process has ended.
+  /// Appends the messages that have arrived, without waiting. Returns false when the process has ended.
   bool receive(std::vector<std::string>& messages);
 
-  /// How a process ended.
+  /// The end of a process.
   struct Ending {
     int signal = 0, exit_code = 0;
     bool out_of_memory = false;
-    /// "by SIGSEGV", "with exit code 1", as the end of a sentence.
+    /// Returns "by SIGSEGV" or "with exit code 1", as the end of a sentence.
     std::string text() const;
   };
-  /// Waits for its end.
+  /// Waits for the end of the process and returns how it ended.
   Ending ending();
 
  private:
   pid_t process_ = -1;
   int socket_ = -1;
+  /// Received bytes that are not a whole message yet.
   std::string arrived_;
 };
 

@@ -1,4 +1,5 @@
-// Random bits come from getrandom(2); all characters are looked at before the answer.
+// Makes tokens from getrandom(2), and compares them in constant time. A token protects the page of `serve`
+// from other users of the same machine.
 #include "sim/app/web/access_token.hpp"
 
 #include <array>
@@ -14,11 +15,13 @@
 
 namespace foretrain {
 
+// A token has 128 random bits and is spelled with 32 hexadecimal digits, which need no escape in an address.
 std::string new_access_token() {
   std::array<std::uint8_t, 16> bytes{};
   ssize_t got = 0;
   do got = ::getrandom(bytes.data(), bytes.size(), 0);
   while (got < 0 && errno == EINTR);
+  // A short read is treated like an error: a token with fewer random bits would be guessable.
   if (got != static_cast<ssize_t>(bytes.size()))
     throw EnvironmentError(
         fmt::format("no random number can be had: {}", std::generic_category().message(errno)));
@@ -27,6 +30,8 @@ std::string new_access_token() {
   return out;
 }
 
+// Every character is compared, so that the time does not depend on where the first difference is. An empty
+// secret never matches.
 bool is_same_secret(std::string_view given, std::string_view secret) {
   if (given.size() != secret.size() || secret.empty()) return false;
   unsigned difference = 0;
@@ -36,6 +41,7 @@ bool is_same_secret(std::string_view given, std::string_view secret) {
   return difference == 0;
 }
 
+// A header is a list of name=value pairs, separated by semicolons.
 std::string_view cookie_value(std::string_view header, std::string_view name) {
   while (!header.empty()) {
     const std::size_t end = std::min(header.find(';'), header.size());

@@ -1,4 +1,5 @@
-// The secret by which the workshop page knows its user: in the address that is printed, then in a cookie.
+// The secret with which the workshop page proves that its user may ask. It is part of the printed address and
+// then becomes a cookie.
 #pragma once
 
 #include <string>
@@ -6,13 +7,14 @@
 
 namespace foretrain {
 
-/// 32 digits of 128 random bits of the kernel. Throws EnvironmentError where it has none.
+/// Returns 32 hexadecimal digits of 128 random bits from the kernel. Throws EnvironmentError when there are
+/// none.
 std::string new_access_token();
 
-/// Whether both are the same, in a time that does not tell how far they are.
+/// Returns true when both are equal. The time does not depend on how much of them agrees.
 bool is_same_secret(std::string_view given, std::string_view secret);
 
-/// The value of one cookie of a Cookie header; empty: it is not among them.
+/// Returns the value of one cookie of a Cookie header; empty when it is missing.
 std::string_view cookie_value(std::string_view header, std::string_view name);
 
 }  // namespace foretrain

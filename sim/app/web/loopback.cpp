@@ -1,4 +1,5 @@
-// Not SO_REUSEPORT: two servers would share a port unawares.
+// Opens sockets on the loopback addresses. SO_REUSEPORT is not set, since two servers could then share a port
+// without noticing.
 #include "sim/app/web/loopback.hpp"
 
 #include <cerrno>
@@ -18,14 +19,17 @@ namespace foretrain {
 
 namespace {
 
-constexpr int kWaiting = 1024;  ///< connections that wait to be accepted
+// Connections that may wait to be accepted.
+constexpr int kWaiting = 1024;
 
+/// Returns a listening socket, or -1. SO_REUSEADDR allows a restart while old connections are still closing.
 template <typename Address>
 int listening(int family, const Address& address) {
   const int socket = ::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (socket < 0) return -1;
   const int yes = 1;
   ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  // An IPv6 socket without this option could take over the IPv4 port as well.
   if (family == AF_INET6) ::setsockopt(socket, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof yes);
   const auto* generic = reinterpret_cast<const sockaddr*>(&address);
   if (::bind(socket, generic, sizeof address) == 0 && ::listen(socket, kWaiting) == 0) return socket;
@@ -49,6 +53,7 @@ int listening_on_ipv6(int port) {
   return listening(AF_INET6, address);
 }
 
+/// Returns the port of the socket, which the system chooses for port 0.
 int port_of(int socket) {
   sockaddr_in address{};
   socklen_t size = sizeof address;
@@ -58,6 +63,7 @@ int port_of(int socket) {
 
 }  // namespace
 
+// IPv4 comes first and decides the port; IPv6 gets the same port when it is free.
 LoopbackSockets::LoopbackSockets(int port, bool or_another) {
   int first = listening_on_ipv4(port);
   if (first < 0 && or_another && port != 0) first = listening_on_ipv4(0);
@@ -73,6 +79,7 @@ LoopbackSockets::~LoopbackSockets() {
   for (const int socket : sockets_) ::close(socket);
 }
 
+// All sockets are polled together; the first that is ready is served.
 int LoopbackSockets::accept() {
   std::vector<pollfd> waiting;
   for (const int socket : sockets_) waiting.push_back({socket, POLLIN, 0});
@@ -81,7 +88,7 @@ int LoopbackSockets::accept() {
     if (one.revents == 0) continue;
     const int connection = ::accept4(one.fd, nullptr, nullptr, SOCK_CLOEXEC);
     if (connection >= 0) return connection;
-    // Too many open files: some are closed soon, and without a pause this would be a busy loop.
+    // Too many files are open. Some will be closed soon, and without a pause this would be a busy loop.
     if (errno == EMFILE || errno == ENFILE) std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   return -1;

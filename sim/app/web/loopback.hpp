@@ -1,25 +1,29 @@
-// Sockets that listen on this machine's own addresses, 127.0.0.1 and, where there is IPv6, ::1.
+// Sockets that listen on the loopback addresses, 127.0.0.1 and, with IPv6, ::1.
 #pragma once
 
 #include <vector>
 
 namespace foretrain {
 
-/// Closes what it holds. No process that is started inherits its sockets (close-on-exec).
+/// Owns the listening sockets and closes them at its end. Processes that are started do not inherit them
+/// (close-on-exec).
 class LoopbackSockets {
  public:
-  /// Listens on a port of both addresses; 0: one that is free. Of IPv6 the port may be taken, or there may be
-  /// none: then it is 127.0.0.1 alone. Throws EnvironmentError when the port of 127.0.0.1 cannot be had;
-  /// `or_another` takes a free one instead.
+  /// Listens on a port of both addresses; 0 means any free port. When the port is not available on IPv6, only
+  /// 127.0.0.1 is used. Throws EnvironmentError when the port of 127.0.0.1 is taken, unless `or_another`
+  /// allows a free one instead.
   LoopbackSockets(int port, bool or_another);
   ~LoopbackSockets();
   LoopbackSockets(const LoopbackSockets&) = delete;
   LoopbackSockets& operator=(const LoopbackSockets&) = delete;
 
+  /// Returns the port, which is the same for all sockets.
   int port() const { return port_; }
-  const std::vector<int>& sockets() const { return sockets_; }  ///< the one of 127.0.0.1 first
+  /// Returns the sockets; that of 127.0.0.1 comes first.
+  const std::vector<int>& sockets() const { return sockets_; }
 
-  /// The next connection, which no started process inherits; waits for it. -1: there was none after all.
+  /// Waits for the next connection and returns it; started processes do not inherit it. Returns -1 when the
+  /// wait ended without a connection.
   int accept();
 
  private:

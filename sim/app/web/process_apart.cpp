@@ -1,4 +1,4 @@
-// fork, limits, and a pipe for the answer.
+// Runs work in a forked process with limits, and reads its answer from a pipe.
 #include "sim/app/web/process_apart.hpp"
 
 #include <array>
@@ -16,24 +16,29 @@ namespace foretrain {
 
 namespace {
 
+// Largest answer in bytes; a longer one counts as none.
 constexpr std::size_t kLargestAnswer = std::size_t{64} << 20;
 
-/// Everything but the standard streams and one pipe: connections and listening sockets stay the server's.
+/// Closes everything except the standard streams and one pipe, so that connections and listening sockets stay
+/// the server's.
 void close_all_but(int pipe) {
   ::close_range(3, static_cast<unsigned>(pipe) - 1, 0);
   ::close_range(static_cast<unsigned>(pipe) + 1, ~0U, 0);
 }
 
-/// Whether this process, which was just made, ends with its parent. The signal comes when the thread that
-/// made it ends, which waits for it; where the parent was gone before, it never comes.
+/// Makes this new process end with its parent. The signal comes when the thread that made it ends, and that
+/// thread waits for it. Returns false when the parent is gone already, since the signal would then never
+/// come.
 bool dies_with(pid_t parent) { return ::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && ::getppid() == parent; }
 
+/// Sets both the soft and the hard limit.
 void limit(__rlimit_resource resource, rlim_t most) {
   const rlimit both{most, most};
   ::setrlimit(resource, &both);
 }
 
-/// In the process that was made for it: never returns.
+/// Runs in the new process, and never returns. It limits memory, CPU time and the size of written files (0:
+/// no file can be written), then writes the answer to the pipe.
 [[noreturn]] void work_into(int pipe, const std::function<std::string()>& work, pid_t parent) {
   if (!dies_with(parent)) ::_exit(1);
   close_all_but(pipe);
@@ -42,7 +47,8 @@ void limit(__rlimit_resource resource, rlim_t most) {
   limit(RLIMIT_FSIZE, 0);
   std::signal(SIGPIPE, SIG_DFL);
   std::signal(SIGALRM, SIG_DFL);
-  ::alarm(2 * kMostSecondsApart);  // of waiting, which takes no CPU time
+  // The alarm limits waiting, which takes no CPU time.
+  ::alarm(2 * kMostSecondsApart);
   try {
     const std::string answer = work();
     for (std::size_t at = 0; at < answer.size();) {
@@ -50,11 +56,13 @@ void limit(__rlimit_resource resource, rlim_t most) {
       if (written < 0 && errno != EINTR) ::_exit(1);
       at += written > 0 ? static_cast<std::size_t>(written) : 0;
     }
-  } catch (...) {  // nothing was written, which is the answer
+    // The parent takes an empty answer as "none".
+  } catch (...) {
   }
   ::_exit(0);
 }
 
+/// Reads until the other end is closed, or until the answer is too large.
 std::string read_to_end(int pipe) {
   std::string out;
   std::array<char, 1 << 16> block{};
@@ -67,13 +75,14 @@ std::string read_to_end(int pipe) {
   return out;
 }
 
-/// A process at work, and the end of the pipe that its answer comes out of; -1 where there is none.
+// A process at work, and the pipe that its answer comes from; -1: none.
 struct Answering {
   pid_t process = -1;
   int pipe = -1;
 };
 
-/// One after the other, so that none inherits the end that another one's answer goes into.
+/// Starts the process. The lock makes calls wait for each other, so that no process inherits the write end of
+/// another one's pipe, which would then never be closed.
 Answering start_answering(const std::function<std::string()>& work, std::mutex& turn) {
   const std::lock_guard hold(turn);
   std::array<int, 2> ends{};
@@ -90,6 +99,7 @@ std::string done_apart(const std::function<std::string()>& work, std::mutex& tur
   const Answering answering = start_answering(work, turn);
   std::string answer = answering.process < 0 ? "" : read_to_end(answering.pipe);
   if (answering.pipe >= 0) ::close(answering.pipe);
+  // The process is always waited for, so that none remains as a zombie.
   int status = 1;
   while (answering.process > 0 && ::waitpid(answering.process, &status, 0) < 0 && errno == EINTR) {
   }

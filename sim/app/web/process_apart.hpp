@@ -1,4 +1,4 @@
-// Work in a process of its own, with limits of time and memory, so that none can take a server with it.
+// Runs work in a process of its own with limits of time and memory, so that it cannot end a server.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,18 @@
 
 namespace foretrain {
 
-inline constexpr int kMostSecondsApart = 60;                           ///< of the process's processor time
-inline constexpr std::size_t kMostMemoryApart = std::size_t{4} << 30;  ///< bytes
+/// CPU seconds that the process may take.
+inline constexpr int kMostSecondsApart = 60;
+/// Bytes of memory that the process may take.
+inline constexpr std::size_t kMostMemoryApart = std::size_t{4} << 30;
 
-/// What `work` returns in a process of its own, which has the standard streams and nothing else of this one,
-/// writes no file, and ends when this one does. Empty when it came to nothing. Several threads may call;
-/// `turn` is theirs alone, so that none inherits the pipe of another's.
+/// Runs `work` in a process of its own and returns its result; empty when it failed or exceeded a limit. The
+/// process has only the standard streams of this one, can write no file, and ends when this one does. Several
+/// threads may call at the same time; all must pass the same `turn`, so that no process inherits another
+/// one's pipe.
 std::string done_apart(const std::function<std::string()>& work, std::mutex& turn);
 
-/// Why it came to nothing, for people.
+/// Returns a sentence on why there is no result, with the limits.
 std::string why_nothing_apart();
 
 }  // namespace foretrain

@@ -1,4 +1,4 @@
-// Giving way is a shutdown of the socket, which ends the wait of the thread that serves it.
+// A connection gives way by a shutdown of its socket, which ends the wait of the thread that serves it.
 #include "sim/app/web/web_connections.hpp"
 
 #include <algorithm>
@@ -9,23 +9,27 @@
 
 namespace foretrain {
 
+// When all places are taken, the connection that has waited longest for its client is shut down; its own
+// thread closes it.
 bool WebConnections::open(int socket, Handle& out) {
   const std::lock_guard hold(mutex_);
   if (counted_ >= most_) {
     const auto slowest =
         std::ranges::find_if(open_, [](const WebConnection& one) { return one.waits && !one.gives_way; });
     if (slowest == open_.end()) return false;
+    // The connection no longer counts from here on, although its thread has not ended yet.
     slowest->gives_way = true, --counted_;
     ::shutdown(slowest->socket, SHUT_RDWR);
   }
   const WebClock::time_point now = WebClock::now();
-  // Waiting from the start: its thread may not have begun.
+  // It counts as waiting from the start, since its thread may not have begun.
   out = open_.insert(open_.end(),
                      {.socket = socket, .begin = now, .deadline = now + for_request_, .waits = true});
   ++counted_;
   return true;
 }
 
+// A connection that gave way was subtracted already.
 void WebConnections::close(Handle connection) {
   const std::lock_guard hold(mutex_);
   if (!connection->gives_way) --counted_;
@@ -41,6 +45,7 @@ bool WebConnections::wait(Handle connection, short events, WebClock::time_point 
     connection->waits = true;
   }
   pollfd one{connection->socket, events, 0};
+  // The wait is in steps of at most 60 s, so that the deadline fits into poll's argument.
   int ready = 0;
   do {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - WebClock::now()).count();

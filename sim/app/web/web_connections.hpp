@@ -1,4 +1,4 @@
-// The connections of a web server: how many there are, how long each may take, and which gives way.
+// The open connections of a web server: how many there are, how long each may take, and which one gives way.
 #pragma once
 
 #include <chrono>
@@ -10,35 +10,39 @@ namespace foretrain {
 
 using WebClock = std::chrono::steady_clock;
 
-/// An open connection. Its request, head and body together, has to be there by `deadline`.
+/// An open connection. Its whole request, head and body, must have arrived by `deadline`.
 struct WebConnection {
   int socket = -1;
   WebClock::time_point begin, deadline;
-  bool waits = false;      ///< for the client, to send or to take
-  bool gives_way = false;  ///< is hung up on, and does not count any more
+  /// True while it waits for the client to send or to receive.
+  bool waits = false;
+  /// True when it was shut down to make room; it no longer counts.
+  bool gives_way = false;
 };
 
-/// Safe to use from several threads.
+/// The connections of a server. Safe for use from several threads.
 class WebConnections {
  public:
   using Handle = std::list<WebConnection>::iterator;
 
+  /// `most` connections may be open at once; `for_request` is the time for a whole request.
   WebConnections(std::size_t most, std::chrono::milliseconds for_request)
       : most_(most), for_request_(for_request) {}
 
-  /// Takes a connection on. When there are as many as may be, the one that has waited for its client longest
-  /// is hung up on, so that slow clients keep nobody away; when all are being answered this one is refused,
-  /// and stays the caller's to close.
+  /// Adds a connection and returns true. When all places are taken, the connection that has waited longest
+  /// for its client is shut down, so that slow clients keep nobody out. When all connections are being
+  /// answered, returns false, and the caller closes the socket.
   bool open(int socket, Handle& out);
-  /// Closes its socket and forgets it.
+  /// Closes the socket and removes the connection.
   void close(Handle connection);
 
-  /// Waits until data can be read (POLLIN) or written (POLLOUT), or the time is over; false: it is, or the
-  /// connection gave way.
+  /// Waits until data can be read (POLLIN) or written (POLLOUT). Returns false when the time is over, or when
+  /// the connection gave way.
   bool wait(Handle connection, short events, WebClock::time_point until);
 
  private:
   std::mutex mutex_;
+  /// Open connections, oldest first.
   std::list<WebConnection> open_;
   std::size_t most_, counted_ = 0;
   std::chrono::milliseconds for_request_;

@@ -1,4 +1,4 @@
-// The table of fabrics; a new one is a new file and its row here.
+// The table of fabrics. A new kind is a new file and a row here.
 #include "sim/cluster/fabrics/catalog.hpp"
 
 #include <array>

@@ -1,4 +1,4 @@
-// The kinds of network between nodes: a table of functions, one file each.
+// The kinds of network between nodes: a table of functions, with one file for each kind.
 #pragma once
 
 #include <span>
@@ -11,50 +11,60 @@
 
 namespace foretrain {
 
-/// Where a fabric's parts are in the numbering of the cluster.
+/// The numbers at which a fabric's parts begin in the numbering of the cluster.
 struct FabricSite {
-  int nodes = 0;           ///< in use
-  int nics = 0;            ///< per node
-  VertexId first_nic = 0;  ///< nic0 of node 0
+  /// Nodes in use.
+  int nodes = 0;
+  /// NICs per node.
+  int nics = 0;
+  /// The vertex nic0 of node 0.
+  VertexId first_nic = 0;
   std::uint32_t vertices_per_node = 0;
-  VertexId first_switch = 0;       ///< the next vertex to be added
-  LinkId first_link = 0;           ///< the next link to be added
-  const FabricMap* map = nullptr;  ///< filled by build() of an explicit fabric
+  /// The next vertex to be added.
+  VertexId first_switch = 0;
+  /// The next link to be added.
+  LinkId first_link = 0;
+  /// Filled by build() of an explicit fabric.
+  const FabricMap* map = nullptr;
 };
 
-/// A NIC: where the fabric begins and ends.
+/// A NIC: the beginning or the end of a route through the fabric.
 struct FabricPort {
   int node = 0;
   int nic = 0;
 };
 
-/// Vertices and links that grow as a fabric is built.
+/// Vertices and links, which grow while a fabric is built.
 struct FabricParts {
   std::vector<Vertex>& vertices;
   ClusterLinks& links;
   FabricMap& map;
 };
 
-/// A key that takes one value into the kind's own options.
+/// A key with one value, which `put` writes into the options of the kind.
 template <typename Value>
 struct FabricValue {
   void (*put)(FabricSpec&, Value);
 };
 
-/// Parallel links that a file may give a link of the fabric.
+/// Largest number of parallel links that a file may give a link of the fabric.
 inline constexpr int kThickestLink = 1024;
 
-/// One of a kind's own options as a cluster file may set it.
+/// An option of one kind of fabric that a cluster file may set.
 struct FabricKey {
-  std::string_view name;      ///< key in [fabric]
-  std::string_view fallback;  ///< what holds when it is missing, in words
+  /// Name of the key in [fabric].
+  std::string_view name;
+  /// The value that holds when the key is missing, in words.
+  std::string_view fallback;
   std::string_view meaning;
   std::variant<FabricValue<int>, FabricValue<bool>, FabricValue<std::vector<int>>,
                FabricValue<std::vector<FabricLink>>>
       value;
-  int least = 1, most = kMostNodes;  ///< of a number
+  /// Limits of a number.
+  int least = 1, most = kMostNodes;
 };
 
+/// Splits the type of a pointer to a member into the types of its class and its value.
 template <typename Member>
 struct FabricMember;
 template <typename T, typename O>
@@ -63,7 +73,7 @@ struct FabricMember<T O::*> {
   using Value = T;
 };
 
-/// The option behind a member of a kind's options, as in fabric_option<&Torus::dimensions>().
+/// Returns the option behind a member of a kind's options, as in fabric_option<&Torus::dimensions>().
 template <auto Member>
 auto fabric_option() {
   using Of = FabricMember<decltype(Member)>;
@@ -72,30 +82,32 @@ auto fabric_option() {
   }};
 }
 
-/// One kind of fabric.
+/// A kind of fabric: its checks, its construction and its routes.
 struct Fabric {
-  std::string_view name;  ///< FabricSpec::kind
+  /// Name of the kind, as in FabricSpec::kind.
+  std::string_view name;
   std::string_view summary;
-  /// Faults of its own parameters (whether they are there and make sense); the common ones are found by
-  /// check().
+  /// Returns the faults of its own parameters: whether they are present and consistent. check() finds the
+  /// common faults.
   std::vector<ClusterFault> (*check)(const ClusterSpec& spec);
   /// Appends its switches and links. Requires that check() found nothing.
   void (*build)(const FabricSpec& spec, const FabricSite& site, FabricParts parts);
-  /// Appends the links from one NIC to another, of different nodes, and returns the number of switches
-  /// passed.
+  /// Appends the links from one NIC to a NIC of another node, and returns the number of switches passed.
   int (*route)(const FabricSpec& spec, const FabricSite& site, FabricPort from, FabricPort to,
                std::vector<LinkId>& links);
-  bool takes_uplink = false;  ///< there are links between switches, of a type of their own
+  /// There are links between switches, which may have a type of their own.
+  bool takes_uplink = false;
   std::vector<FabricKey> keys{};
-  std::vector<LinkType*> (*own_links)(FabricSpec& spec) = nullptr;  ///< among the kind's options
+  /// Returns the link types among the kind's options; nullptr: there are none.
+  std::vector<LinkType*> (*own_links)(FabricSpec& spec) = nullptr;
 };
 
-/// All kinds, in the order they are listed to users.
+/// Returns all kinds in the order in which they are listed to users.
 std::span<const Fabric> fabrics();
-/// The row of that name, nullptr when there is none. An empty name means "none".
+/// Returns the row of that name, or nullptr. An empty name means "none".
 const Fabric* find_fabric(std::string_view name);
 
-/// Every link type that a fabric holds: its link, its uplink, and those among its kind's options.
+/// Returns every link type that a fabric holds: its link, its uplink, and those among its kind's options.
 std::vector<LinkType*> link_types_of(FabricSpec& spec);
 
 Fabric no_fabric();    // none.cpp

@@ -1,7 +1,9 @@
-// Groups of routers: all routers of a group are joined, and every two groups by global_links links. Minimal
-// routing takes at most a link in the first group, one between groups and one in the last; the receiving NIC
-// chooses among the links between two groups. What adaptive routing gains by detours over a third group is
-// not modelled.
+// A dragonfly: all routers of a group are joined, and every two groups by global_links links.
+//
+// Minimal routing takes at most one link in the first group, one between groups and one in the last. The
+// receiving NIC chooses among the links between two groups. Detours over a third group, by which adaptive
+// routing avoids congestion, are not modelled. Link numbers are closed forms: NIC links first, then local
+// links by group, then global links by pair of groups.
 #include "sim/cluster/fabrics/dragonfly.hpp"
 
 #include <fmt/format.h>
@@ -14,26 +16,29 @@ namespace foretrain {
 
 namespace {
 
-/// The router of a NIC, counted over all groups. With spread NICs a block of as many routers as a node has
-/// NICs serves the nodes of them all.
+/// Returns the router of a NIC, counted over all groups. With spread NICs, a block of as many routers as a
+/// node has NICs serves the nodes of all of them.
 int router_of(const Dragonfly& own, const FabricSite& site, FabricPort port) {
   if (!own.spread_nics) return port.node / own.nodes_per_router;
   return port.node / (own.nodes_per_router * site.nics) * site.nics + port.nic;
 }
 
+/// Returns how many groups the nodes in use need.
 int dragonfly_groups_for(int nodes, const Dragonfly& own) {
   return (nodes - 1) / own.nodes_per_router / own.routers_per_group + 1;
 }
 
+/// Returns the number of pairs of routers in a group.
 LinkId local_links_of(const Dragonfly& own) { return place_of_pair(0, own.routers_per_group); }
 
-/// From one router of a group to another; both are numbers inside the group.
+/// Returns the link from one router of a group to another; both are numbers inside the group.
 LinkId local_link(const Dragonfly& own, const FabricSite& site, int group, int from, int to) {
   const LinkId pair = static_cast<LinkId>(group) * local_links_of(own) +
                       place_of_pair(std::min(from, to), std::max(from, to));
   return after_nic_links(site) + 2 * pair + (from < to ? 0 : 1);
 }
 
+/// Returns link `number` from one group to another.
 LinkId dragonfly_global_link(const Dragonfly& own, const FabricSite& site, int from, int to, int number) {
   const LinkId first = after_nic_links(site) +
                        2 * static_cast<LinkId>(dragonfly_groups_for(site.nodes, own)) * local_links_of(own);
@@ -42,6 +47,7 @@ LinkId dragonfly_global_link(const Dragonfly& own, const FabricSite& site, int f
          (from < to ? 0 : 1);
 }
 
+/// Returns the router of `group` at which link `number` to group `other` begins.
 int router_at(const Dragonfly& own, int group, int other, int number) {
   return gateway(group, other, number, own.global_links, own.groups, own.routers_per_group);
 }
@@ -63,6 +69,7 @@ std::vector<ClusterFault> check_dragonfly(const ClusterSpec& spec) {
     faults.push_back({fmt::format("{} routers of a group cannot be dealt out to {} NICs of a node",
                                   own.routers_per_group, spec.node.nics),
                       "with spread_nics, routers_per_group is a multiple of the NICs of a node"});
+  // 64 bits, so that the product of user-given counts cannot overflow.
   const std::int64_t places = std::int64_t{own.groups} * own.routers_per_group * own.nodes_per_router;
   require_capacity(faults, "dragonfly", places, spec.nodes,
                    "raise groups, routers_per_group or nodes_per_router");

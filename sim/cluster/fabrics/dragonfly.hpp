@@ -1,4 +1,4 @@
-// Groups of routers, all joined.
+// Dragonfly: groups of routers, all joined.
 #pragma once
 
 #include "sim/cluster/fabrics/catalog.hpp"
@@ -11,9 +11,13 @@ struct Dragonfly {
   int groups = 0;
   int routers_per_group = 0;
   int nodes_per_router = 0;
-  int parallel_links = 1;    ///< between two routers of a group; one fat link
-  int global_links = 0;      ///< links between two groups
-  bool spread_nics = false;  ///< the NICs of a node are at as many routers, those of one number at one
+  /// Links between two routers of a group; simulated as one link of their summed bandwidth.
+  int parallel_links = 1;
+  /// Links between two groups.
+  int global_links = 0;
+  /// The NICs of a node are attached to different routers, one number of NIC to each; otherwise all are at
+  /// one router.
+  bool spread_nics = false;
 };
 
 Fabric dragonfly_fabric();

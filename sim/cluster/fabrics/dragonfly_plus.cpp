@@ -1,6 +1,6 @@
-// Groups that are two-level fat trees, every two groups joined by global_links links between their spines
-// (Shpiner et al. 2017, "Dragonfly+"). Every leaf has a link to every spine of its group, so a minimal route
-// passes leaf, spine, spine, leaf, whatever link it takes.
+// Every two groups are joined by global_links links between their spines (Shpiner et al. 2017, "Dragonfly+").
+// Every leaf has a link to every spine of its group. A minimal route between groups therefore passes leaf,
+// spine, spine, leaf, whichever link it takes.
 #include "sim/cluster/fabrics/dragonfly_plus.hpp"
 
 #include "sim/cluster/fabrics/group_links.hpp"
@@ -16,10 +16,12 @@ int dragonfly_plus_groups_for(int nodes, const DragonflyPlus& own) {
   return (leaves_for(nodes, own) - 1) / own.leaves_per_group + 1;
 }
 
+/// Returns the link from a leaf up to a spine of its group; the next number is the downward direction.
 LinkId leaf_to_spine(const DragonflyPlus& own, const FabricSite& site, int leaf, int spine) {
   return after_nic_links(site) + 2 * static_cast<LinkId>(leaf * own.uplinks_per_leaf + spine);
 }
 
+/// Returns link `number` from one group to another. These links follow those of the leaves.
 LinkId dragonfly_plus_global_link(const DragonflyPlus& own, const FabricSite& site, int from, int to,
                                   int number) {
   const LinkId pair = place_of_pair(std::min(from, to), std::max(from, to));
@@ -28,8 +30,8 @@ LinkId dragonfly_plus_global_link(const DragonflyPlus& own, const FabricSite& si
          (from < to ? 0 : 1);
 }
 
-/// With at least one link per spine, link i joins spines of the same number; fewer links are dealt out over
-/// the spines.
+/// Returns the spine at which link `number` to group `other` begins. With at least one link per spine, link i
+/// joins spines of the same number. Fewer links are dealt out over the spines.
 int spine_at(const DragonflyPlus& own, int group, int other, int number) {
   const int spines = own.uplinks_per_leaf;
   return own.global_links >= spines ? number % spines

@@ -1,4 +1,4 @@
-// Groups that are two-level fat trees.
+// Dragonfly+: groups that are two-level fat trees.
 #pragma once
 
 #include "sim/cluster/fabrics/catalog.hpp"
@@ -11,9 +11,12 @@ struct DragonflyPlus {
   int groups = 0;
   int leaves_per_group = 0;
   int nodes_per_leaf = 0;
-  int uplinks_per_leaf = 0;  ///< spines of a group, one link from every leaf to each
-  int global_links = 0;      ///< links between two groups
-  int parallel_links = 1;    ///< between a leaf and a spine; one fat link
+  /// Number of spines in a group; each leaf has a link to every one of them.
+  int uplinks_per_leaf = 0;
+  /// Links between two groups.
+  int global_links = 0;
+  /// Links between a leaf and a spine; simulated as one link of their summed bandwidth.
+  int parallel_links = 1;
 };
 
 Fabric dragonfly_plus_fabric();

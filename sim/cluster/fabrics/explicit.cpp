@@ -1,6 +1,8 @@
 // A fabric as a list of links between named switches and NICs, for networks that no formula describes.
-// Distances between all switches are found once by breadth-first search; a route then steps to a switch that
-// is one link nearer, chosen among several by path_number().
+//
+// Distances between all switches are found once, by breadth-first search from each of them: O(switches ×
+// links). A route then steps to a switch that is one link nearer to the target; path_number() chooses among
+// several. The distance falls by one in every step, so a route always ends.
 #include "sim/cluster/fabrics/explicit.hpp"
 
 #include <charconv>
@@ -20,15 +22,20 @@ namespace foretrain {
 
 namespace {
 
+/// Limit of switches; the table of distances grows with its square.
 constexpr std::size_t kMostSwitches = 1024;
+/// Switch of a NIC that is not connected.
 constexpr std::uint32_t kNowhere = std::numeric_limits<std::uint32_t>::max();
+/// Distance of a switch that cannot be reached.
 constexpr std::uint16_t kUnreached = std::numeric_limits<std::uint16_t>::max();
 
-/// "node3.nic0", "node0-17.nic1", "node4": nodes first to last, one NIC or (-1) all.
+/// NICs by name, as in "node3.nic0", "node0-17.nic1" or "node4": nodes first to last, and one NIC or (-1) all
+/// NICs.
 struct NicRange {
   int first = 0, last = 0, nic = -1;
 };
 
+/// Takes a number from the front of the text. Returns false if there is none.
 bool take_number(std::string_view& text, int& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || number < 0) return false;
@@ -36,12 +43,14 @@ bool take_number(std::string_view& text, int& number) {
   return true;
 }
 
+/// Takes the word from the front of the text. Returns false if it is not there.
 bool take(std::string_view& text, std::string_view word) {
   if (!text.starts_with(word)) return false;
   text.remove_prefix(word.size());
   return true;
 }
 
+/// Returns the NICs that the text names, or nothing for any other name, which is that of a switch.
 std::optional<NicRange> nic_range(std::string_view text) {
   NicRange range;
   if (!take(text, "node") || !take_number(text, range.first)) return std::nullopt;
@@ -51,7 +60,8 @@ std::optional<NicRange> nic_range(std::string_view text) {
   return text.empty() ? std::optional(range) : std::nullopt;
 }
 
-/// The graph as numbers: switches by their first mention, and which switch and link description each NIC has.
+/// The graph in numbers. Switches are numbered by their first mention; each NIC has its switch and the link
+/// to it.
 struct ExplicitGraph {
   struct Connection {
     std::uint32_t a, b;
@@ -71,6 +81,7 @@ struct ExplicitGraph {
   }
 
  private:
+  /// Enters a link: between two switches, or between a switch and NICs.
   void add(const FabricLink& link) {
     const auto a = nic_range(link.a), b = nic_range(link.b);
     if (a && b)
@@ -83,6 +94,8 @@ struct ExplicitGraph {
     connections.push_back({number_of(link.a), number_of(link.b), &link});
   }
 
+  /// Connects each NIC of the range to the switch. Nodes beyond those in use are ignored here; check_parts()
+  /// reports them.
   void attach(const FabricLink& link, NicRange range, std::uint32_t to) {
     if (range.first > range.last || range.nic >= nics_)
       return fault(link, fmt::format("the link {} - {} names NICs that a node does not have", link.a, link.b),
@@ -111,12 +124,13 @@ struct ExplicitGraph {
   int nodes_, nics_;
 };
 
-/// Edges by switch, in the order of the connections. `first_link` is the number of the first connection's
-/// first direction.
+/// Fills the edges by switch, in the order of the connections. `first_link` is the number of the first
+/// connection's first direction.
 void fill_edges(FabricMap& map, const ExplicitGraph& graph, LinkId first_link) {
   std::vector<std::uint32_t> next(graph.switches.size() + 1);
   for (const ExplicitGraph::Connection& c : graph.connections) ++next[c.a + 1], ++next[c.b + 1];
   for (std::size_t s = 1; s < next.size(); ++s) next[s] += next[s - 1];
+  // Counting sort: `next` moves on from the first edge of each switch while edges are entered.
   map.first_edge = next;
   map.edges.resize(2 * graph.connections.size());
   for (const ExplicitGraph::Connection& c : graph.connections) {
@@ -126,6 +140,7 @@ void fill_edges(FabricMap& map, const ExplicitGraph& graph, LinkId first_link) {
   }
 }
 
+/// Finds the distances of all switches from one by breadth-first search.
 void fill_distances(const FabricMap& map, std::uint32_t from, std::span<std::uint16_t> distance) {
   std::fill(distance.begin(), distance.end(), kUnreached);
   std::deque<std::uint32_t> open{from};
@@ -141,6 +156,7 @@ void fill_distances(const FabricMap& map, std::uint32_t from, std::span<std::uin
   }
 }
 
+/// Checks the links one by one, and the number of switches.
 void check_parts(std::vector<ClusterFault>& faults, const ClusterSpec& spec, const ExplicitGraph& graph) {
   const ExplicitFabric& own = spec.fabric.get<ExplicitFabric>();
   for (const FabricLink& link : own.graph) {
@@ -158,7 +174,8 @@ void check_parts(std::vector<ClusterFault>& faults, const ClusterSpec& spec, con
     faults.push_back({fmt::format("an explicit fabric has at most {} switches", kMostSwitches), ""});
 }
 
-/// Every NIC at a switch, and every such switch reached from the first.
+/// Checks that every NIC is at a switch that can be reached from the first NIC. Reports the first failure
+/// only.
 void check_connected(std::vector<ClusterFault>& faults, const ExplicitGraph& graph, int nics) {
   FabricMap map;
   fill_edges(map, graph, 0);
@@ -214,10 +231,12 @@ void build_explicit(const FabricSpec& spec, const FabricSite& site, FabricParts 
     fill_distances(parts.map, s, std::span(parts.map.distance).subspan(s * switches, switches));
 }
 
-/// The edge to take from a switch: one that leads nearer to the target.
+/// Returns the edge to take from a switch: one of those that lead nearer to the target, chosen by `path`.
+/// Requires that the target can be reached.
 const FabricMap::Edge& next_edge(const FabricMap& map, std::uint32_t at, std::uint32_t target,
                                  std::uint64_t path) {
   const std::size_t switches = map.first_edge.size() - 1;
+  // Links have two directions, so the distance from the target is the distance to it.
   const std::uint16_t* distance = map.distance.data() + std::size_t{target} * switches;
   const auto leads_nearer = [&](std::uint32_t e) { return distance[map.edges[e].to] + 1 == distance[at]; };
   std::uint64_t choices = 0;
@@ -248,6 +267,7 @@ int route_explicit(const FabricSpec& spec, const FabricSite& site, FabricPort fr
   return switches;
 }
 
+/// Returns the types of the listed links.
 std::vector<LinkType*> links_of_graph(FabricSpec& spec) {
   std::vector<LinkType*> types;
   for (FabricLink& link : spec.edit<ExplicitFabric>().graph) types.push_back(&link.type);

@@ -1,11 +1,11 @@
-// A fabric as a list of links.
+// A fabric that is described as a list of links.
 #pragma once
 
 #include "sim/cluster/fabrics/catalog.hpp"
 
 namespace foretrain {
 
-/// Options of a fabric that is written out: its switches and cables are named one by one in the cluster file.
+/// Options of an explicit fabric: its switches and cables are named one by one in the cluster file.
 struct ExplicitFabric {
   std::vector<FabricLink> graph{};
 };

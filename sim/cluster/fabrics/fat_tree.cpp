@@ -1,8 +1,9 @@
-// Two or three levels: leaves with nodes below and spines above, one uplink from every leaf to every spine of
-// its group; with three levels, cores above the spines, of which each joins the spines of one number in all
-// groups. The receiving NIC alone decides spine and core, in turn over all NICs, as InfiniBand's static
-// fat-tree routing does: a whole leaf that sends to another uses its uplinks evenly, and still two flows may
-// meet on an uplink while another is idle.
+// Leaves have nodes below them and spines above, with one uplink from every leaf to every spine of its group.
+// With three levels there are cores above the spines; each core joins the spines of one number in all groups.
+//
+// The receiving NIC alone decides spine and core, in turn over all NICs, as InfiniBand's static fat-tree
+// routing does. A whole leaf that sends to another one thus uses its uplinks evenly. Still, two flows of
+// other patterns may meet on an uplink while another is idle.
 #include "sim/cluster/fabrics/fat_tree.hpp"
 
 #include <cstdint>
@@ -14,7 +15,7 @@ namespace foretrain {
 
 namespace {
 
-/// Counts and first numbers of the tree over the nodes in use.
+/// Numbers of switches, and the first numbers of links, in the tree over the nodes in use.
 struct FatTreeShape {
   FatTreeShape(const FatTree& own, const FabricSite& site)
       : leaves((site.nodes - 1) / own.nodes_per_leaf + 1),
@@ -27,19 +28,24 @@ struct FatTreeShape {
         first_uplink(after_nic_links(site)),
         first_core_link(first_uplink + 2 * static_cast<LinkId>(leaves) * static_cast<LinkId>(spines)) {}
 
+  /// Returns the upward link from a leaf to a spine; the next number is its downward direction.
   LinkId leaf_to_spine(int leaf, int spine) const {
     return first_uplink + 2 * static_cast<LinkId>(leaf * spines + spine);
   }
+  /// Returns the upward link from a spine to one of its cores.
   LinkId spine_to_core(int group, int spine, int core) const {
     return first_core_link + 2 * static_cast<LinkId>((group * spines + spine) * cores + core);
   }
 
   int leaves, leaves_per_group, groups;
-  int spines;  ///< per group
-  int cores;   ///< above each spine
+  /// Spines per group.
+  int spines;
+  /// Cores above each spine.
+  int cores;
   LinkId first_uplink, first_core_link;
 };
 
+/// Returns the number of connections between switches, in floating point so that it cannot overflow.
 double connections(const ClusterSpec& spec) {
   const FatTree& own = spec.fabric.get<FatTree>();
   const double leaves = (spec.nodes - 1) / own.nodes_per_leaf + 1;
@@ -105,6 +111,7 @@ int route_fat_tree(const FabricSpec& spec, const FabricSite& site, FabricPort fr
   const FatTreeShape tree(own, site);
   const int from_leaf = from.node / own.nodes_per_leaf, to_leaf = to.node / own.nodes_per_leaf;
   const int from_group = from_leaf / tree.leaves_per_group, to_group = to_leaf / tree.leaves_per_group;
+  // The number modulo the spines chooses the spine; the quotient chooses the core.
   const std::uint64_t number = path_number(spec, site, from, to);
   const int spine = static_cast<int>(number % static_cast<std::uint64_t>(tree.spines));
   links.push_back(link_up(site, from));

@@ -1,4 +1,4 @@
-// How the groups of a dragonfly are joined: every two groups by the same number of links, dealt out over the
+// The links between groups of a dragonfly: the same number between every two groups, dealt out over the
 // switches of a group.
 #pragma once
 
@@ -6,16 +6,17 @@
 
 namespace foretrain {
 
-/// A pair of two different numbers in the triangle (0,1), (0,2), (1,2), (0,3), …: its place does not depend
-/// on how many numbers there are.
+/// Returns the place of a pair of different numbers in the sequence (0,1), (0,2), (1,2), (0,3), … It does not
+/// depend on how many numbers there are, so link numbers do not change with the number of groups. Requires
+/// low < high.
 inline std::uint32_t place_of_pair(int low, int high) {
   const std::uint32_t h = static_cast<std::uint32_t>(high);
   return h * (h - 1) / 2 + static_cast<std::uint32_t>(low);
 }
 
-/// The switch of `group` at which link `number` (of `links`) to group `other` begins: the links to the next
-/// group first, then those to the one after it, in turn over the switches (Kim et al. 2008,
-/// "Technology-driven, highly-scalable dragonfly topology", the relative arrangement).
+/// Returns the switch of `group` at which link `number` (of `links`) to group `other` begins. The links to
+/// the next group come first, then those to the one after it, in turn over the switches. This is the relative
+/// arrangement of Kim et al. 2008, "Technology-driven, highly-scalable dragonfly topology".
 inline int gateway(int group, int other, int number, int links, int groups, int switches) {
   const std::int64_t offset = (other - group - 1 + groups) % groups;
   return static_cast<int>((offset * links + number) % switches);

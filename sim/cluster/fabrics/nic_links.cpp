@@ -1,16 +1,17 @@
-// NIC links are numbered by node, then NIC, then direction.
+// NIC links are numbered by node, then by NIC, then by direction (up, down).
 #include "sim/cluster/fabrics/nic_links.hpp"
 
 namespace foretrain {
 
 namespace {
 
+/// Returns the number of the NIC in the cluster.
 std::uint64_t number_of(const FabricSite& site, FabricPort port) {
   return static_cast<std::uint64_t>(port.node) * static_cast<std::uint64_t>(site.nics) +
          static_cast<std::uint64_t>(port.nic);
 }
 
-/// Spreads the bits of a number (the finalizer of SplitMix64, Steele et al. 2014).
+/// Returns a hash of a number (the finalizer of SplitMix64, Steele et al. 2014).
 std::uint64_t mixed(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;

@@ -1,4 +1,4 @@
-// No fabric: a cluster of one node.
+// No fabric: a cluster of one node, without any route between nodes.
 #include <cassert>
 
 #include "sim/cluster/fabrics/catalog.hpp"

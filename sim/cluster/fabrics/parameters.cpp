@@ -1,4 +1,4 @@
-// Products of user-given counts are taken as floating point or 64 bits, so that they cannot overflow.
+// Products of user-given counts are computed in floating point or 64 bits, so that they cannot overflow.
 #include "sim/cluster/fabrics/parameters.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
-// A leaf switch per rail: the NICs of one number of a group of nodes share a leaf, so that a ring within a
-// rail stays below it; spines above join all leaves. Ranks on different rails meet at a spine, unless they
-// change the rail over NVLink first.
+// The NICs of one number in a group of nodes share a leaf, so a ring within a rail stays below that leaf.
+// Spines join all leaves. Ranks on different rails meet at a spine, unless they change the rail over NVLink
+// first.
 #include "sim/cluster/fabrics/rail_optimized.hpp"
 
 #include "sim/cluster/fabrics/nic_links.hpp"
@@ -10,18 +10,22 @@ namespace foretrain {
 
 namespace {
 
+/// Returns how many groups of nodes, each with a leaf per rail, the nodes in use need.
 int rail_groups_for(int nodes, const RailOptimized& own) { return (nodes - 1) / own.nodes_per_leaf + 1; }
 
+/// Returns the leaf of a NIC: leaves are numbered by group of nodes, then by rail.
 int leaf_of(const RailOptimized& own, const FabricSite& site, FabricPort port) {
   return port.node / own.nodes_per_leaf * site.nics + port.nic;
 }
 
+/// Returns the link from a leaf up to a spine; the next number is its downward direction.
 LinkId uplink(const RailOptimized& own, const FabricSite& site, int leaf, int spine) {
   return after_nic_links(site) + 2 * static_cast<LinkId>(leaf * own.uplinks_per_leaf + spine);
 }
 
-/// All messages of a rail go to NICs of one number, so that the number of the receiving node deals them out
-/// in turn, not that of the NIC: with eight rails and 20 spines the latter would use only every fourth spine.
+/// Returns the number that chooses the spine. All messages of a rail go to NICs of one number, so the
+/// receiving node's number counts, not that of the NIC. With eight rails and 20 spines the latter would use
+/// only every fourth spine.
 std::uint64_t route_number(const FabricSpec& spec, const FabricSite& site, FabricPort from, FabricPort to) {
   return spec.ecmp == PathChoice::destination ? static_cast<std::uint64_t>(to.node)
                                               : path_number(spec, site, from, to);

@@ -1,4 +1,4 @@
-// A leaf switch per rail.
+// Rail-optimized fabric: a leaf switch per rail.
 #pragma once
 
 #include "sim/cluster/fabrics/catalog.hpp"
@@ -9,8 +9,10 @@ namespace foretrain {
 /// the rail.
 struct RailOptimized {
   int nodes_per_leaf = 0;
-  int uplinks_per_leaf = 0;  ///< spines above all leaves, one link to each
-  int parallel_links = 1;    ///< between a leaf and a spine; one fat link
+  /// Spines above all leaves, one link to each.
+  int uplinks_per_leaf = 0;
+  /// Links between a leaf and a spine; simulated as one link of their summed bandwidth.
+  int parallel_links = 1;
 };
 
 Fabric rail_optimized_fabric();

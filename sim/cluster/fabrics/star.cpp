@@ -1,4 +1,4 @@
-// One switch that never blocks: every NIC has its own link to it.
+// Star: one switch that never blocks. Every NIC has its own link to it.
 #include "sim/cluster/fabrics/nic_links.hpp"
 
 namespace foretrain {

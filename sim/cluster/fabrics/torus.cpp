@@ -1,6 +1,8 @@
-// A router per nodes_per_router nodes at every point of a grid whose edges are closed to rings.
-// Dimension-ordered routing: first along dimension 0 to the right coordinate, the shorter way round (upwards
-// when both are equal), then along dimension 1, and so on.
+// There is a router for each nodes_per_router nodes, at every point of a grid whose edges are closed to
+// rings.
+//
+// Routing is dimension-ordered: first along dimension 0 to the right coordinate, by the shorter direction
+// (upward when both are equal), then along dimension 1, and so on.
 #include "sim/cluster/fabrics/torus.hpp"
 
 #include <array>
@@ -12,7 +14,7 @@ namespace foretrain {
 
 namespace {
 
-/// The dimensions of more than one router; a dimension of one has no links.
+/// The dimensions with more than one router. A dimension of one router has no links and is left out.
 struct Grid {
   explicit Grid(const Torus& own) {
     for (const int extent : own.dimensions) {
@@ -26,12 +28,12 @@ struct Grid {
   int routers = 1;
 };
 
-/// The upward link of a router along a dimension; the next link is its other direction.
+/// Returns the upward link of a router along a dimension; the next number is its other direction.
 LinkId link_upward(const FabricSite& site, const Grid& grid, int router, int dimension) {
   return after_nic_links(site) + 2 * static_cast<LinkId>(router * grid.dimensions + dimension);
 }
 
-/// The router one step along a dimension; `stride` is the distance of neighbours in numbers.
+/// Returns the router one step along a dimension. `stride` is the difference of the numbers of neighbours.
 int neighbour(int router, int extent, int stride, int step) {
   const int at = router / stride % extent;
   return router + ((at + step + extent) % extent - at) * stride;
@@ -83,6 +85,7 @@ int route_torus(const FabricSpec& spec, const FabricSite& site, FabricPort from,
     const int extent = grid.extents[static_cast<std::size_t>(d)];
     const int upward = (target / stride % extent - router / stride % extent + extent) % extent;
     const bool up = 2 * upward <= extent;
+    // A downward link belongs to the lower router, which is the next one.
     for (int left = up ? upward : extent - upward; left > 0; --left, ++hops) {
       const int next = neighbour(router, extent, stride, up ? 1 : -1);
       links.push_back(link_upward(site, grid, up ? router : next, d) + (up ? 0 : 1));

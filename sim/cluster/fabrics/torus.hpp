@@ -1,13 +1,14 @@
-// A grid of routers closed to rings.
+// Torus: a grid of routers whose edges are joined to rings.
 #pragma once
 
 #include "sim/cluster/fabrics/catalog.hpp"
 
 namespace foretrain {
 
-/// Options of a torus: nodes in a grid of several dimensions whose edges are joined; messages go dimension by
+/// Options of a torus: nodes in a grid of several dimensions whose edges are joined. Messages go dimension by
 /// dimension.
 struct Torus {
+  /// Number of routers in each dimension.
   std::vector<int> dimensions{};
   int nodes_per_router = 1;
 };

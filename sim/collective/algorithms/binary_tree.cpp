@@ -1,7 +1,7 @@
-// A binary tree from the root: place p sends to 2p + 1 and 2p + 2 (TensorFlow's HierarchicalTreeBroadcaster
-// between tasks).
+// Broadcast along a binary tree from the root: place p sends to 2p + 1 and 2p + 2, as TensorFlow's
+// HierarchicalTreeBroadcaster does between tasks.
 //
-// Each inner rank sends the message twice, so bandwidth is half of the link; pipelining hides the depth of
+// Each inner rank sends the message twice, so bandwidth is half of the link's. Pipelining hides the depth of
 // the tree.
 #include <algorithm>
 #include <bit>
@@ -18,6 +18,7 @@ void fill_binary_tree(Lanes& lanes, const AlgorithmRequest& request) {
   add_broadcast(lanes, binary_tree(lanes.ranks), {0, request.pieces}, {});
 }
 
+/// Returns the closed form: depth + pieces - 1 steps of one piece each, and at most two children per rank.
 LaneCosts binary_tree_costs(const AlgorithmRequest& request) {
   const int n = request.ranks();
   const int depth = static_cast<int>(std::bit_width(static_cast<unsigned>(n))) - 1;

@@ -1,5 +1,5 @@
-// Binomial trees: ceil(log2 n) rounds, in each of which the ranks that have the data double (or those that
-// still must send halve).
+// Binomial trees: ceil(log2 n) rounds. In each round the ranks that have the data double, or those that still
+// must send halve.
 //
 // In round k of a broadcast 2^k ranks have the data. Every round sends whole messages, so the time is
 // ceil(log2 n) (latency + S / rate): best for short messages, log2(n) times too slow for long ones. Gather
@@ -24,6 +24,7 @@ void fill_binomial_broadcast(Lanes& lanes, const AlgorithmRequest& request) {
   add_broadcast(lanes, binomial_tree(lanes.ranks), {0, request.pieces}, {});
 }
 
+/// Returns the closed form. The root sends to ceil(log2 n) children, piece by piece.
 LaneCosts binomial_broadcast_costs(const AlgorithmRequest& request) {
   const int n = request.ranks();
   const int children = rounds_of(n), steps = binomial_depth(n) + request.pieces - 1;
@@ -43,6 +44,7 @@ void fill_binomial_reduce(Lanes& lanes, const AlgorithmRequest& request) {
   add_reduce(lanes, binomial_tree(lanes.ranks), {0, request.pieces});
 }
 
+/// A reduction is the broadcast with directions turned, and an addition for each message received.
 LaneCosts binomial_reduce_costs(const AlgorithmRequest& request) {
   LaneCosts costs = binomial_broadcast_costs(request);
   std::swap(costs.sent, costs.received);
@@ -50,8 +52,8 @@ LaneCosts binomial_reduce_costs(const AlgorithmRequest& request) {
   return costs;
 }
 
-/// Calls use(parent, child, parts) for the edges over `distance` of the tree whose subtrees are runs of
-/// places.
+/// Calls use(parent, child, parts) for the edges between places `distance` apart, where subtrees are runs of
+/// places. `parts` are those of the child's subtree.
 template <class Use>
 void for_subtrees(int n, int distance, const Use& use) {
   for (int parent = 0; parent + distance < n; parent += 2 * distance) {
@@ -60,6 +62,8 @@ void for_subtrees(int n, int distance, const Use& use) {
   }
 }
 
+/// Gathers: the round over distance d moves runs of d parts, so that each subtree is complete before its root
+/// sends it on.
 void fill_binomial_gather(Lanes& lanes, const AlgorithmRequest&) {
   lanes.chunks = lanes.ranks;
   Rounds rounds(lanes);
@@ -76,6 +80,8 @@ void fill_binomial_scatter(Lanes& lanes, const AlgorithmRequest&) {
   add_binomial_scatter(lanes);
 }
 
+/// Returns the closed form: the messages grow with the subtrees, so a chain carries the parts of its
+/// subtrees.
 LaneCosts binomial_gather_costs(const AlgorithmRequest& request) {
   const int n = request.ranks();
   return {.hops = binomial_depth(n),
@@ -97,16 +103,21 @@ LaneCosts binomial_scatter_costs(const AlgorithmRequest& request) {
 }  // namespace
 
 int binomial_depth(int n) {
+  // The depth of place p is the number of ones in p. The largest number of ones below n is that of n - 1, or
+  // of the largest number 2^k - 1 below it.
   const unsigned last = static_cast<unsigned>(n - 1);
   return std::max(std::popcount(last), static_cast<int>(std::bit_width(last)) - 1);
 }
 
 double largest_subtree(int n) {
+  // The subtrees below the root begin at powers of two. The last one may be cut off, and then the one before
+  // it can be larger.
   const int last = 1 << (rounds_of(n) - 1);
   return static_cast<double>(std::max(last / 2, n - last)) / n;
 }
 
 double heaviest_branch(int n) {
+  // The path to `leaf` passes the places that remain when its lowest ones are cleared one by one.
   int heaviest = 0;
   for (int leaf = 1; leaf < n; ++leaf) {
     int parts = 0;

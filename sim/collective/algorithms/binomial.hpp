@@ -1,4 +1,4 @@
-// Binomial trees whose subtrees are runs of places.
+// Binomial trees whose subtrees are runs of consecutive places.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,15 @@
 
 namespace foretrain {
 
-/// The most ones in a number below n: edges from the root to the deepest place. Requires n >= 2.
+/// Returns the number of edges from the root to the deepest place: the most ones in any number below n.
+/// Requires n >= 2.
 int binomial_depth(int n);
 
-/// Places in the largest subtree below the root, as a share of all.
+/// Returns the number of places in the largest subtree below the root, as a share of all places.
 double largest_subtree(int n);
 
-/// The most parts that the messages from the root to one place carry together, as a share of all.
+/// Returns the largest sum of parts that the messages on the path from the root to one place carry, as a
+/// share of all parts.
 double heaviest_branch(int n);
 
 /// Scatters parts of equal size (chunks / ranks chunks) from place 0. Returns by place the lane that brings

@@ -1,10 +1,11 @@
-// Bruck et al. 1997: ceil(log2 n) rounds for any n; in round j ranks 2^j places apart talk. The all-gather
-// passes on everything gathered so far; played backwards with sums it is a reduce-scatter (NCCL's PAT has the
-// same messages); the alltoall moves each chunk along the binary digits of its distance.
+// Bruck et al., IEEE Trans. Parallel Distrib. Syst. 8 (1997): ceil(log2 n) rounds for any n. In round j,
+// ranks 2^j places apart exchange messages.
+//
+// The all-gather passes on everything gathered so far. Played backwards with sums it is a reduce-scatter;
+// NCCL's PAT has the same messages. The all-to-all moves each chunk along the binary digits of its distance.
 //
 // The number of rounds is the smallest possible for any n, not only for powers of two. The all-to-all pays
 // for it with bytes: each block travels up to log2(n) times. It therefore wins for short messages alone.
-// Bruck et al., IEEE Trans. Parallel Distrib. Syst. 8 (1997).
 #include <algorithm>
 
 #include "sim/collective/algorithms/power_of_two.hpp"
@@ -15,10 +16,11 @@ namespace foretrain {
 
 namespace {
 
-/// Parts that move in the round over `distance`: as many as are gathered, but not more than are missing.
+/// Returns the parts that move in the round over `distance`: as many as are gathered, but not more than are
+/// missing.
 int width_of(int distance, int n) { return std::min(distance, n - distance); }
 
-/// Everybody sends one message per round, to another rank each time.
+/// Returns the costs when every rank sends one message per round, to another rank each time.
 LaneCosts round_costs(int rounds, double bytes, double largest) {
   return {.hops = rounds,
           .steps = rounds,
@@ -30,6 +32,7 @@ LaneCosts round_costs(int rounds, double bytes, double largest) {
           .messages = rounds};
 }
 
+/// Gathers: in the round over d, place p passes on its d parts, from p on, to place p - d.
 void fill_bruck_all_gather(Lanes& lanes, const AlgorithmRequest&) {
   const int n = lanes.ranks;
   lanes.chunks = n;
@@ -41,6 +44,8 @@ void fill_bruck_all_gather(Lanes& lanes, const AlgorithmRequest&) {
   }
 }
 
+/// The all-gather backwards: in the round over d, place p sends sums of parts that begin at p + d to the
+/// place p + d.
 void fill_bruck_reduce_scatter(Lanes& lanes, const AlgorithmRequest&) {
   const int n = lanes.ranks;
   lanes.chunks = n;
@@ -53,6 +58,8 @@ void fill_bruck_reduce_scatter(Lanes& lanes, const AlgorithmRequest&) {
   }
 }
 
+/// Returns the closed form. The widest message is that of the last round, or of the round before if the last
+/// is cut off.
 LaneCosts bruck_gather_costs(const AlgorithmRequest& request) {
   const int n = request.ranks(), hops = rounds_of(n);
   const double bytes = static_cast<double>(n - 1) / n;
@@ -67,12 +74,14 @@ LaneCosts bruck_reduce_scatter_costs(const AlgorithmRequest& request) {
   return costs;
 }
 
-/// Distances below n with the bit `digit`.
+/// Returns how many distances below n have the bit `digit`.
 int rows_with_digit(int digit, int n) {
   const int bit = 1 << digit;
   return n / (2 * bit) * bit + std::max(0, n % (2 * bit) - bit);
 }
 
+/// Place p sends in the round of digit j all chunks whose distance to their receiver has bit j set to the
+/// place p + 2^j.
 void fill_bruck_alltoall(Lanes& lanes, const AlgorithmRequest&) {
   const int n = lanes.ranks;
   lanes.chunks = n * n;

@@ -1,4 +1,4 @@
-// The table of algorithms; a new one is a new file and its row here.
+// The table of algorithms. A new algorithm is a new file and a row here.
 #include "sim/collective/algorithms/catalog.hpp"
 
 #include <algorithm>
@@ -10,13 +10,14 @@ namespace foretrain {
 
 namespace {
 
-/// The order as the algorithm sees it: turned to the root where there is one.
+/// Returns the order as the algorithm sees it: turned to the root if the operation has one.
 std::vector<int> turned_order(CollectiveOp op, const AlgorithmRequest& request) {
   std::vector<int> order(request.order.begin(), request.order.end());
   if (has_root(op)) std::rotate(order.begin(), std::ranges::find(order, request.root), order.end());
   return order;
 }
 
+/// Replaces places by ranks in all lanes. Switches have places beyond the ranks and keep them.
 void name_ranks(Lanes& lanes) {
   const auto rank_at = [&](int place) {
     return place < lanes.ranks ? lanes.order[static_cast<std::size_t>(place)] : place;
@@ -102,7 +103,8 @@ LaneCosts costs_of(const Algorithm& algorithm, const AlgorithmRequest& request) 
 std::string_view refuse_nothing(const AlgorithmRequest&) { return {}; }
 
 std::string_view refuse_too_many_pairs(const AlgorithmRequest& request) {
-  constexpr int kMost = 4096;  // 16.8 million lanes, 1 GB
+  // Limit of ranks: 16.8 million lanes take 1 GB.
+  constexpr int kMost = 4096;
   return request.ranks() > kMost ? "more than 4096 ranks have too many pairs to write out" : "";
 }
 

@@ -1,4 +1,5 @@
-// The algorithms of collectives: a table of lanes with their closed forms, one file each.
+// The catalog of algorithms for collectives: a table of lanes with their closed forms, one file for each
+// algorithm.
 #pragma once
 
 #include <span>
@@ -11,42 +12,48 @@
 
 namespace foretrain {
 
-/// One algorithm. The functions see places 0 … n-1 with n >= 2: place p is the p-th rank of the order; ops
-/// with a root see the order turned so that the root is place 0.
+/// An algorithm for one operation. Its functions see places 0 … n-1 with n >= 2: place p is the p-th rank of
+/// the order. For operations with a root the order is turned so that the root is place 0.
 struct Algorithm {
-  std::string_view name;   ///< "ring_all_reduce": unique
-  AlgorithmFamily family;  ///< unique among those of one op
+  /// Unique name, such as "ring_all_reduce".
+  std::string_view name;
+  /// Unique among the algorithms of one operation.
+  AlgorithmFamily family;
   CollectiveOp op;
   std::string_view summary;
-  /// Fills chunks, switches and lanes of `lanes`, whose op and ranks are set; ranks of lanes are places.
+  /// Fills chunks, switches and lanes of `lanes`, whose op and ranks are set. The ends of lanes are places.
   void (*fill)(Lanes& lanes, const AlgorithmRequest& request);
-  /// Closed form of what count_costs counts on the filled lanes; `total` is left out (0).
+  /// Returns the closed form of what count_costs counts on the filled lanes; `total` stays 0.
   LaneCosts (*costs)(const AlgorithmRequest& request);
-  /// Why this algorithm cannot do the request; empty when it can.
+  /// Returns why the algorithm cannot do the request; empty when it can.
   std::string_view (*refuse)(const AlgorithmRequest& request);
 };
 
+/// Returns all algorithms.
 std::span<const Algorithm> algorithms();
 
-/// The row of an op and family; null when there is none.
+/// Returns the algorithm of an operation and family; nullptr if there is none.
 const Algorithm* find_algorithm(CollectiveOp op, AlgorithmFamily family);
-/// The same by the family's name.
+/// Returns the same by the family's name.
 const Algorithm* find_algorithm(CollectiveOp op, std::string_view family);
 
-/// The lanes between ranks; one rank: no lanes. Requires a request that is not refused.
+/// Returns the lanes between ranks; no lanes for one rank. Requires a request that is not refused.
 Lanes lanes_of(const Algorithm& algorithm, const AlgorithmRequest& request);
 
-/// Closed form of their costs; one rank: none.
+/// Returns the closed form of the costs; all zero for one rank.
 LaneCosts costs_of(const Algorithm& algorithm, const AlgorithmRequest& request);
 
-/// What a ring asks of the machine: the closed forms of a pipelined ring in the limit of many chunks.
+/// Traffic of a pipelined ring in the limit of many chunks: its closed forms.
 struct RingTraffic {
-  double bytes_per_edge = 0;  ///< per byte of message, on every edge that is used
-  int steps = 0;  ///< until the last rank has the first data, or all of it where the message is cut by ranks
+  /// Bytes per byte of message on every edge that is used.
+  double bytes_per_edge = 0;
+  /// Steps until the last rank has the first data, or all of it if the message is cut by ranks.
+  int steps = 0;
 };
 
-/// Patarasuk & Yuan 2009: 2(n-1)/n and 2(n-1) for all_reduce, half of both for reduce_scatter and all_gather;
-/// 1 and n-1 for broadcast and reduce. 0 and 0 for n <= 1 and for ops that have no ring.
+/// Returns the traffic of a ring (Patarasuk & Yuan 2009). all_reduce has 2(n-1)/n bytes and 2(n-1) steps;
+/// reduce_scatter and all_gather have half of both; broadcast and reduce have 1 and n-1. It is 0 and 0 for n
+/// <= 1 and for operations without a ring.
 RingTraffic ring_traffic(CollectiveOp op, int n);
 
 }  // namespace foretrain

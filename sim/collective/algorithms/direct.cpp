@@ -1,8 +1,8 @@
-// Every chunk goes straight to where it belongs, all at once: grouped sends and receives, as NCCL does
-// alltoall, gather and scatter.
+// Direct algorithms: every chunk goes straight to its destination, all at once. They are grouped sends and
+// receives, as NCCL does alltoall, gather and scatter.
 //
 // All n - 1 messages of a rank are posted at once and share its links. Latency is paid once if the transport
-// can keep so many messages in flight; on a NIC with few queues the messages line up
+// can keep so many messages in flight. On a NIC with few queues the messages line up
 // (docs/sources/nccl_peers.md 3).
 #include "sim/collective/algorithms/rows.hpp"
 
@@ -10,6 +10,7 @@ namespace foretrain {
 
 namespace {
 
+/// Adds a lane with one message of one chunk that waits for nothing.
 void add_message(Lanes& lanes, int from, int to, int chunk, Transfer::Combine combine) {
   add_lane(lanes,
            {.from = from,
@@ -38,6 +39,7 @@ void fill_direct_all_gather(Lanes& lanes, const AlgorithmRequest&) {
   for_pairs(lanes.ranks, [&](int from, int to) { add_message(lanes, from, to, from, Transfer::copy); });
 }
 
+/// Chunk d n + p is the one of place p for the receiver d places further on.
 void fill_direct_alltoall(Lanes& lanes, const AlgorithmRequest&) {
   const int n = lanes.ranks;
   lanes.chunks = n * n;
@@ -56,7 +58,7 @@ void fill_direct_scatter(Lanes& lanes, const AlgorithmRequest&) {
   for (int p = 1; p < lanes.ranks; ++p) add_message(lanes, 0, p, p, Transfer::copy);
 }
 
-/// One message of a part per pair.
+/// Returns the costs when each pair exchanges one message of a part; `sent` and `received` are in parts.
 LaneCosts costs_of_parts(const AlgorithmRequest& request, double sent, double received) {
   const double part = 1.0 / request.ranks();
   return {.hops = 1,

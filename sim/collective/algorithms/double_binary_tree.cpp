@@ -1,7 +1,7 @@
-// Two trees carry half of the message each; a rank with two children in one is a leaf of the other, so its
-// links are used evenly.
+// Double binary tree: two trees carry half of the message each. A rank with two children in one tree is a
+// leaf of the other, so its links are used evenly.
 //
-// Latency is 2 log2(n) steps, against 2 (n - 1) of a ring, and bandwidth stays near the optimum because inner
+// Latency is 2 log2(n) steps, against 2 (n - 1) of a ring. Bandwidth stays near the optimum because inner
 // nodes of one tree are leaves of the other: each rank sends at most S bytes up and S bytes down. Sanders,
 // Speck and Träff, Parallel Computing 35 (2009); NCCL has it since 2.4.
 #include <algorithm>
@@ -16,25 +16,27 @@ namespace foretrain {
 
 namespace {
 
-/// Trees for an all-reduce: groups are chains, their first places form the two trees.
+/// Returns the trees for an all-reduce: groups are chains, and their first places form the two trees.
 DoubleTree trees_of_groups(const AlgorithmRequest& request) {
   const std::vector<int> sizes = group_sizes(request);
   const DoubleTree groups = double_tree(static_cast<int>(sizes.size()));
   return {with_chains(groups.first, sizes), with_chains(groups.second, sizes)};
 }
 
-/// Trees with a given root: both span the other places, and the root (place 0) is above both.
+/// Returns a tree with a given root: it spans the other places, and the root (place 0) stands above it.
 Tree below_root(const Tree& others) {
   Tree tree{-1};
   for (const int parent : others) tree.push_back(parent + 1);
   return tree;
 }
 
+/// Returns two trees over the places other than the root, with the root above both.
 DoubleTree trees_below_root(int n) {
   const DoubleTree others = double_tree(n - 1);
   return {below_root(others.first), below_root(others.second)};
 }
 
+/// Reduces up and broadcasts down both trees: pieces [0, p) on the first tree, [p, 2p) on the second.
 void fill_double_binary_tree_all_reduce(Lanes& lanes, const AlgorithmRequest& request) {
   const DoubleTree trees = trees_of_groups(request);
   lanes.chunks = 2 * request.pieces;
@@ -42,6 +44,8 @@ void fill_double_binary_tree_all_reduce(Lanes& lanes, const AlgorithmRequest& re
   add_all_reduce(lanes, trees.second, {request.pieces, request.pieces});
 }
 
+/// Returns the closed form. A piece goes up and down the deeper tree; the busiest rank exchanges half of the
+/// message with each of its neighbours.
 LaneCosts double_binary_tree_all_reduce_costs(const AlgorithmRequest& request) {
   const DoubleTree trees = trees_of_groups(request);
   const DoubleTreeLoad most = most_of(trees);

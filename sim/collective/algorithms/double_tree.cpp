@@ -1,7 +1,7 @@
-// Both trees have the same shape: the second is the first with the places renamed.
+// Both trees have the same shape: the second is the first with other place numbers.
 //
-// The second tree is a mirror image for an even number of ranks and a shift by one for an odd number; in both
-// cases an inner node of one tree is a leaf of the other (docs/sources/nccl_tuning.md 4.3).
+// The second tree is a mirror image for an even number of ranks, and a shift by one for an odd number. In
+// both cases an inner node of one tree is a leaf of the other (docs/sources/nccl_tuning.md 4.3).
 #include "sim/collective/algorithms/double_tree.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 std::size_t index_of(int place) { return static_cast<std::size_t>(place); }
 
-/// Trees in which `parent` is above `child`.
+/// Returns in how many trees `parent` is above `child`.
 int edges(const DoubleTree& trees, int parent, int child) {
   return (trees.first[index_of(child)] == parent ? 1 : 0) + (trees.second[index_of(child)] == parent ? 1 : 0);
 }

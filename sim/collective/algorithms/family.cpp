@@ -1,4 +1,4 @@
-// Names stand in the order of the enumeration.
+// Names in the order of the enumeration.
 #include "sim/collective/algorithms/family.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The families of algorithms: what a collective does, whichever op it is.
+// The families of algorithms: a method of exchange that several operations can use.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace foretrain {
 
-/// The algorithms that schedules can be built for, of all libraries. NCCL's choice is nccl::Algorithm, a
+/// The families for which schedules can be built, of all libraries. NCCL's own choice is nccl::Algorithm, a
 /// smaller set.
 enum class AlgorithmFamily : std::uint8_t {
   ring,
@@ -31,8 +31,9 @@ enum class AlgorithmFamily : std::uint8_t {
   shift
 };
 
-/// "ring", … as people write them.
+/// Returns the name as users write it: "ring", …
 std::string_view name_of(AlgorithmFamily family);
+/// Returns the family of this name, or nothing.
 std::optional<AlgorithmFamily> find_family(std::string_view name);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// One message per shard and step: how far a shard is cut matters only between the groups.
+// A shard is one message per step inside a group. The cut of a shard into pieces matters only between the
+// groups.
 #include "sim/collective/algorithms/groups.hpp"
 
 #include "sim/collective/algorithms/ring.hpp"
@@ -7,6 +8,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns a ring over the members of one group that moves one shard per message.
 RingLanes ring_inside(const Lanes& lanes, const Groups& groups, int group) {
   RingLanes ring{.places = {}, .steps = groups.size - 1, .width = lanes.chunks / groups.size};
   for (int member = 0; member < groups.size; ++member) ring.places.push_back(groups.place(group, member));
@@ -39,6 +41,7 @@ NeedsByPlace add_reduce_scatter_inside(Lanes& lanes, const Groups& groups) {
     ring.adding_steps = ring.steps;
     const std::uint32_t first = add_ring(lanes, ring);
     for (int member = 0; member < groups.size; ++member) {
+      // The last message into a member, from its neighbour on the ring, completes the sum.
       const int into = (member + groups.size - 1) % groups.size;
       done[static_cast<std::size_t>(groups.place(group, member))] = {
           last_of(lanes, first + static_cast<std::uint32_t>(into))};

@@ -1,9 +1,9 @@
-// TensorFlow's HierarchicalCopyAllReduce for a DGX-1: gradient i is added on main device i mod n inside its
-// half of the devices and on the device n/2 further inside the other half, the two exchange, and each copies
-// the sum to its half (tensorflow/python/distribute/cross_device_utils.py). Here a chunk is what one main
-// device adds up.
+// TensorFlow's HierarchicalCopyAllReduce for a DGX-1 (tensorflow/python/distribute/cross_device_utils.py).
 //
-// It was made for the NVLink mesh of a DGX-1, in which a GPU reaches only four of the seven others directly.
+// Gradient i is added on main device i mod n inside its half of the devices, and on the device n/2 further
+// inside the other half. The two exchange their sums, and each copies the result to its half. Here a chunk is
+// the part that one main device adds up. It was made for the NVLink mesh of a DGX-1, in which a GPU reaches
+// only four of the seven others directly.
 #include <algorithm>
 
 #include "sim/collective/algorithms/rounds.hpp"
@@ -13,7 +13,8 @@ namespace foretrain {
 
 namespace {
 
-/// Calls use(main, other, chunk) for both main devices of every chunk and the others of the main's half.
+/// Calls use(main, other, chunk) for both main devices of every chunk and the other devices of the main's
+/// half.
 template <class Use>
 void for_halves(int n, const Use& use) {
   const int half = n / 2;
@@ -45,6 +46,7 @@ void fill_hierarchical_copy(Lanes& lanes, const AlgorithmRequest&) {
   });
 }
 
+/// Returns the closed form: 2 (n/2 - 1) messages in the first and last phase each, and 2 in the exchange.
 LaneCosts hierarchical_copy_costs(const AlgorithmRequest& request) {
   const int n = request.ranks();
   const int hops = n == 2 ? 1 : 3, messages = 4 * (n / 2 - 1) + 2;

@@ -1,8 +1,7 @@
-// Reduce-scatter inside every group, a ring all-reduce between the groups for each shard, all-gather inside:
-// the links between groups carry a shard instead of the whole message (Horovod's and BlueConnect's two
-// levels).
+// Ring in two levels (Horovod, BlueConnect): reduce-scatter inside every group, a ring all-reduce between the
+// groups for each shard, all-gather inside.
 //
-// Links between groups carry S / p bytes for each of the p members of a group instead of S, and the long ring
+// Links between groups carry S / p bytes for each of the p members of a group instead of S. The long ring
 // over all ranks becomes two short ones: latency grows with p + N instead of p N steps.
 #include <algorithm>
 
@@ -14,7 +13,8 @@ namespace foretrain {
 
 namespace {
 
-/// All-reduces shard `member` between the groups and replaces what its places wait for.
+/// Adds the ring all-reduce of shard `member` between the groups. On return `ready` holds what the places of
+/// this member wait for after it.
 void add_between(Lanes& lanes, const Groups& groups, int member, int pieces, NeedsByPlace& ready) {
   const int m = groups.count, shard = lanes.chunks / groups.size;
   RingLanes ring{.places = {},
@@ -47,6 +47,7 @@ void fill_hierarchical_ring(Lanes& lanes, const AlgorithmRequest& request) {
   add_all_gather_inside(lanes, groups, ready);
 }
 
+/// Returns the sum of the closed forms of both levels; the level between the groups moves one shard.
 LaneCosts hierarchical_ring_costs(const AlgorithmRequest& request) {
   const Groups groups = groups_of(request);
   const LaneCosts inside = costs_inside(groups), between = ring_costs(groups.count, request.pieces, 2, 1);

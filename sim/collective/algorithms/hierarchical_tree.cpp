@@ -1,5 +1,5 @@
-// As the two-level ring, with a double binary tree between the groups for each shard (NCCL's NVLSTree joins
-// its heads in this way).
+// Algorithm in two levels like the hierarchical ring, but with a double binary tree between the groups for
+// each shard. NCCL's NVLSTree joins its heads in this way.
 //
 // Inside the groups it is optimal in bandwidth, between the groups in latency: 2 log2(N) steps over the slow
 // links.
@@ -21,12 +21,14 @@ void fill_hierarchical_tree(Lanes& lanes, const AlgorithmRequest& request) {
   NeedsByPlace ready = groups.count > 1 ? NeedsByPlace(starts.size()) : starts;
   const DoubleTree trees = double_tree(groups.count);
   for (int member = 0; member < groups.size; ++member) {
+    // A tree carries half of the shard's pieces.
     int first = member * 2 * pieces;
     for (const Tree* tree : {&trees.first, &trees.second}) {
       add_all_reduce(lanes, tree_of_member(*tree, groups, member), {first, pieces}, starts, &ready);
       first += pieces;
     }
   }
+  // The all-gather moves whole shards, so it waits for the last piece of each tree.
   if (groups.count > 1) {
     for (std::vector<LaneNeed>& needs : ready) {
       for (LaneNeed& need : needs) need = last_of(lanes, need.lane);

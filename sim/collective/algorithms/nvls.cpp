@@ -1,11 +1,13 @@
-// NVLink SHARP: the NVSwitch adds what all ranks send and multicasts. Each rank is the head of one shard: it
-// pulls the sum of its shard out of the switch and pushes the result back, which the switch hands to
-// everybody. The switches of a domain are two holders of data, as they keep none: what adds is place n, what
-// multicasts is place n + 1 (in a reduce-scatter or all-gather there is only place n).
+// NVLink SHARP: the NVSwitch adds what all ranks send, and multicasts results.
 //
-// A rank sends each byte once and receives each byte once, for any number of ranks: S (1 + 1/n) in each
-// direction instead of 2 S (n - 1) / n. The all-reduce of a node with NVSwitch multicast is therefore nearly
-// twice as fast as a ring's. It needs Hopper or later.
+// Each rank is the head of one shard. It pulls the sum of its shard out of the switch and pushes the result
+// back, which the switch sends to every rank. In the lanes the switches of a domain are two holders of data,
+// because they keep none: place n adds and place n + 1 multicasts. A reduce-scatter or an all-gather has only
+// place n.
+//
+// A rank sends and receives S (1 + 1/n) bytes for any number of ranks n, instead of 2 S (n - 1) / n. The
+// all-reduce of a node with NVSwitch multicast is therefore nearly twice as fast as a ring's. It needs Hopper
+// or later.
 #include "sim/collective/algorithms/rows.hpp"
 
 namespace foretrain {
@@ -13,14 +15,15 @@ namespace foretrain {
 namespace {
 
 std::string_view refuse_nvls(const AlgorithmRequest& request) {
-  constexpr int kLargestDomain = 576;  // NVL576
+  // The largest domain of one NVSwitch fabric (NVL576).
+  constexpr int kLargestDomain = 576;
   return request.groups.size() > 1 || request.ranks() > kLargestDomain
              ? "the ranks are not behind one NVSwitch"
              : "";
 }
 
-/// Every chunk of `lanes` in `pieces` messages, each with one chunk of every rank's shard, or only shard
-/// `first` when width is 1.
+/// Returns a lane that carries the chunks of `lanes` in messages with one chunk of every rank's shard each.
+/// With width 1 the messages carry only shard `first`.
 Lane shard_lane(const Lanes& lanes, int from, int to, int first, int width) {
   return {.from = from,
           .to = to,
@@ -31,7 +34,8 @@ Lane shard_lane(const Lanes& lanes, int from, int to, int first, int width) {
           .wrap = lanes.chunks};
 }
 
-/// All ranks send all shards to the switch, which adds. Returns what the sum of a piece waits for.
+/// Adds the lanes in which all ranks send all shards to the switch, which adds. Returns what the sum of a
+/// piece waits for.
 std::vector<LaneNeed> send_up(Lanes& lanes) {
   std::vector<LaneNeed> needs;
   for (int p = 0; p < lanes.ranks; ++p) {
@@ -55,6 +59,7 @@ void fill_nvls_all_reduce(Lanes& lanes, const AlgorithmRequest& request) {
   for (int p = 0; p < n; ++p) add_lane(lanes, shard_lane(lanes, n + 1, p, 0, n), returned);
 }
 
+/// Returns the closed form: up, pull, push, down.
 LaneCosts nvls_all_reduce_costs(const AlgorithmRequest& request) {
   const double bytes = 1 + 1.0 / request.ranks(), piece = 1.0 / request.pieces;
   return {.hops = 4,

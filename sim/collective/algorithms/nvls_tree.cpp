@@ -1,9 +1,10 @@
-// NVLink SHARP on several nodes: in each, the NVSwitch adds; the heads of one shard join over the nodes in a
-// double binary tree (half of the pieces each); then every head pushes the sum into its node's multicast.
-// Node a's switches are places n + 2a (adds) and n + 2a + 1 (multicasts), as they keep no data.
+// NVLink SHARP on several nodes. In each node the NVSwitch adds. The heads of one shard exchange sums over
+// the nodes in a double binary tree, half of the pieces on each tree. Then every head pushes the sum into its
+// node's multicast.
 //
-// Between nodes each of the p heads of a node moves S / p bytes up and down its tree, so all NICs of a node
-// work at once.
+// Node a's switches are places n + 2a (adds) and n + 2a + 1 (multicasts), because they keep no data. Between
+// nodes each of the p heads of a node moves S / p bytes up and down its tree, so all NICs of a node work at
+// once.
 #include "sim/collective/algorithms/double_tree.hpp"
 #include "sim/collective/algorithms/groups.hpp"
 #include "sim/collective/algorithms/rows.hpp"
@@ -12,11 +13,12 @@ namespace foretrain {
 
 namespace {
 
-/// Places n + 2a and n + 2a + 1.
+/// Return the places of a node's switch: n + 2a and n + 2a + 1.
 int adder(const Lanes& lanes, int group) { return lanes.ranks + 2 * group; }
 int multicaster(const Lanes& lanes, int group) { return adder(lanes, group) + 1; }
 
-/// All messages of a place: each with one chunk of every shard, or only of shard `first` when width is 1.
+/// Returns a lane with all messages of a place. Each has one chunk of every shard, or only of shard `first`
+/// when width is 1.
 Lane group_shard_lane(const Lanes& lanes, const Groups& groups, int from, int to, int first, int width) {
   return {.from = from,
           .to = to,
@@ -27,7 +29,8 @@ Lane group_shard_lane(const Lanes& lanes, const Groups& groups, int from, int to
           .wrap = lanes.chunks};
 }
 
-/// Every node's sums to its heads. Returns by place the lane that brings the head its shard.
+/// Adds the sums of every node and their way to the heads. Returns by place the lane that brings the head its
+/// shard.
 std::vector<std::uint32_t> add_pulls(Lanes& lanes, const Groups& groups) {
   std::vector<std::uint32_t> pulls;
   for (int group = 0; group < groups.count; ++group) {
@@ -46,8 +49,8 @@ std::vector<std::uint32_t> add_pulls(Lanes& lanes, const Groups& groups) {
   return pulls;
 }
 
-/// A message up a tree waits for the sender's pull, and for the parent's, which must not overwrite what comes
-/// up.
+/// Returns what a message up the tree waits for: the sender's pull, and the parent's pull, which must not
+/// overwrite what comes up.
 NeedsByPlace pulled(const Tree& tree, const std::vector<std::uint32_t>& pulls, int first_piece) {
   NeedsByPlace starts(tree.size());
   for (std::size_t p = 0; p < tree.size(); ++p) {
@@ -57,7 +60,8 @@ NeedsByPlace pulled(const Tree& tree, const std::vector<std::uint32_t>& pulls, i
   return starts;
 }
 
-/// All-reduces every shard between the nodes. Returns by place what message q of the head waits for.
+/// Adds the all-reduce of every shard between the nodes. Returns by place what message q of the head waits
+/// for.
 NeedsByPlace add_trees(Lanes& lanes, const Groups& groups, int pieces,
                        const std::vector<std::uint32_t>& pulls) {
   NeedsByPlace ready(pulls.size());
@@ -78,6 +82,8 @@ NeedsByPlace add_trees(Lanes& lanes, const Groups& groups, int pieces,
   return ready;
 }
 
+/// The steps are: sums to the heads, trees between the nodes, pushes into the multicast, and the way down to
+/// all members.
 void fill_nvls_tree(Lanes& lanes, const AlgorithmRequest& request) {
   const Groups groups = groups_of(request);
   lanes.chunks = groups.size * 2 * request.pieces;

@@ -1,7 +1,7 @@
-// n - 1 rounds; in round d every rank sends to the rank d places on and receives from the one d places back,
-// and only then goes on.
+// Pairwise exchange: n - 1 rounds. In round d every rank sends to the rank d places further on, receives from
+// the one d places back, and only then goes on.
 //
-// Every rank sends (n - 1) / n of its buffer, the least that is possible, and in each round all links are
+// Every rank sends (n - 1) / n of its buffer, which is the least possible, and in each round all links are
 // used by one pair alone. Rounds keep a slow rank from being overrun; the price is n - 1 latencies.
 #include "sim/collective/algorithms/rows.hpp"
 
@@ -15,7 +15,8 @@ void fill_pairwise(Lanes& lanes, const AlgorithmRequest&) {
   for (int d = 1; d < n; ++d) {
     for (int p = 0; p < n; ++p) {
       std::vector<LaneNeed> needs;
-      // In the round before, p received from p - (d - 1).
+      // Place p received from place p - (d - 1) in the previous round. Lane (d - 2) n + q is that of place q
+      // in that round.
       if (d > 1) needs.push_back({static_cast<std::uint32_t>((d - 2) * n + (p - (d - 1) + n) % n), 0});
       add_lane(lanes, {.from = p, .to = (p + d) % n, .first = d * n + p, .wrap = lanes.chunks}, needs);
     }

@@ -1,8 +1,8 @@
-// In round d every rank exchanges its whole sum with the rank whose place differs in bit d. Ranks beyond a
-// power of two hand their data to a neighbour first and get the result from it in the end (MPICH,
-// src/mpi/coll/allreduce/allreduce_intra_recursive_doubling.c).
+// Recursive doubling (MPICH, src/mpi/coll/allreduce/allreduce_intra_recursive_doubling.c). In the round of
+// bit d every rank exchanges its whole sum with the rank whose place differs in bit d. Ranks beyond a power
+// of two give their data to a neighbour first and get the result from it at the end.
 //
-// log2(n) rounds of the whole message: the smallest latency, log2(n) times the bytes that are necessary.
+// It has log2(n) rounds of the whole message: the smallest latency, but log2(n) times the necessary bytes.
 // Libraries take it below some kilobytes (Thakur, Rabenseifner and Gropp, 2005).
 #include "sim/collective/algorithms/power_of_two.hpp"
 #include "sim/collective/algorithms/rounds.hpp"
@@ -25,9 +25,10 @@ void fill_recursive_doubling(Lanes& lanes, const AlgorithmRequest&) {
   core.unfold(rounds, {0, 1});
 }
 
-/// The folded data is behind by one message. Up to half of the participants have some: then the one that is
-/// to unfold hears the last news from the other half, which is not behind, and the chain is one message
-/// shorter than fold, rounds, unfold.
+/// Returns by how many messages folding lengthens the longest chain. The folded data is behind by one
+/// message. Suppose that up to half of the participants have some. Then the participant that is to unfold
+/// hears the last news from the other half, which is not behind, and the chain is one message shorter than
+/// fold, rounds and unfold.
 int chain_of_folds(const PowerOfTwo& core) {
   if (core.extra() == 0) return 0;
   return 2 * core.extra() > core.size() ? 2 : 1;

@@ -1,10 +1,12 @@
-// Halving: exchange half of what one is still responsible for with a rank n/2, n/4, …, 1 places off and add
-// (a reduce-scatter); doubling is the same backwards with copies (an all-gather). Rabenseifner's all-reduce
-// is both; ranks beyond a power of two fold in and out.
+// Recursive halving and doubling, known as Rabenseifner's algorithm.
 //
-// 2 log2(n) rounds and 2 S (n - 1) / n bytes: the bytes of a ring with the rounds of a tree. It is known as
-// Rabenseifner's algorithm. Halving begins with the farthest partners and the largest messages, so on a
-// fabric with oversubscription the first round crosses the slow links with half of the data.
+// Halving exchanges half of the chunks that a rank is still responsible for with a rank n/2, n/4, …, 1 places
+// away, and adds: a reduce-scatter. Doubling is the same backwards with copies: an all-gather. The all-reduce
+// is both. Ranks beyond a power of two fold in and out.
+//
+// It has 2 log2(n) rounds and 2 S (n - 1) / n bytes: the bytes of a ring with the rounds of a tree. Halving
+// begins with the farthest partners and the largest messages, so on an oversubscribed fabric the first round
+// crosses the slow links with half of the data.
 #include "sim/collective/algorithms/power_of_two.hpp"
 #include "sim/collective/algorithms/rounds.hpp"
 #include "sim/collective/algorithms/rows.hpp"
@@ -13,9 +15,11 @@ namespace foretrain {
 
 namespace {
 
-/// The chunks of the block of `width` participants that holds v.
+/// Returns the chunks of the block of `width` participants that holds v.
 ChunkRange block_of(int v, int width) { return {v & ~(width - 1), width}; }
 
+/// Adds the reduce-scatter: after the round of `width`, each participant is responsible for a block of that
+/// width.
 void halve(Rounds& rounds, const PowerOfTwo& core) {
   for (int width = core.size() / 2; width >= 1; width /= 2) {
     for (int v = 0; v < core.size(); ++v)
@@ -24,6 +28,7 @@ void halve(Rounds& rounds, const PowerOfTwo& core) {
   }
 }
 
+/// Adds the all-gather: after the round of `width`, each participant has a block of twice that width.
 void double_up(Rounds& rounds, const PowerOfTwo& core) {
   for (int width = 1; width < core.size(); width *= 2) {
     for (int v = 0; v < core.size(); ++v)
@@ -64,6 +69,7 @@ void fill_recursive_halving_doubling_reduce_scatter(Lanes& lanes, const Algorith
   halve(rounds, PowerOfTwo(lanes.ranks));
 }
 
+/// Returns the closed form of one half, without extra ranks: log2(n) rounds of 1/2, 1/4, … of the data.
 LaneCosts half_costs(const AlgorithmRequest& request) {
   const int n = request.ranks(), hops = PowerOfTwo(n).rounds();
   const double bytes = static_cast<double>(n - 1) / n;

@@ -15,6 +15,7 @@ void fill_reduce_scatter_gather(Lanes& lanes, const AlgorithmRequest& request) {
   const std::uint32_t ring = add_ring(
       lanes, {.places = all_places(n), .steps = n - 1, .shift = -1, .adding_steps = n - 1, .pieces = pieces});
   for (int p = 1; p < n; ++p) {
+    // The part of place p is complete when the last message of the lane into p has arrived.
     const std::uint32_t into = ring + static_cast<std::uint32_t>(p - 1);
     add_lane(lanes, {.from = p, .to = 0, .first = p * pieces, .width = pieces, .wrap = lanes.chunks},
              {last_of(lanes, into)});

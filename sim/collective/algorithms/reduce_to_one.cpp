@@ -1,8 +1,8 @@
-// Everybody sends everything to the first rank, which adds and sends the sum back to everybody (TensorFlow's
+// Every rank sends everything to the first rank, which adds and sends the sum back (TensorFlow's
 // ReductionToOneDevice).
 //
 // The first rank receives and sends (n - 1) S bytes, so its link bounds the time: n times slower than a ring
-// for long messages. Frameworks use it where a copy to one device is all that they can do.
+// for long messages. Frameworks use it where a copy to one device is the only available operation.
 #include "sim/collective/algorithms/rows.hpp"
 #include "sim/collective/algorithms/trees.hpp"
 

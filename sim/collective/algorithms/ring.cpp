@@ -1,3 +1,6 @@
+// A ring as lanes. Message k of lane i needs message k - pieces of lane i - 1: the same piece, one step
+// earlier.
+//
 // The pieces of a part are numbered backwards, so that a lane's messages count down through the chunks
 // without a jump.
 #include "sim/collective/algorithms/ring.hpp"

@@ -1,4 +1,4 @@
-// Rings of lanes: part after part goes around.
+// Rings of lanes, around which one part after another moves.
 #pragma once
 
 #include <vector>
@@ -8,28 +8,33 @@
 
 namespace foretrain {
 
-/// Lanes from places[i] to places[i + 1], closed. In step s place i passes on part i + shift - s: what it
-/// received in the step before.
+/// A closed ring with a lane from places[i] to places[i + 1]. In step s place i passes on part i + shift - s,
+/// which it received in the step before.
 struct RingLanes {
   std::vector<int> places;
+  /// Steps that every lane takes.
   int steps = 0;
   int shift = 0;
-  int adding_steps = 0;  ///< steps below this one add
-  int pieces = 1;        ///< messages per part, each of which moves on by itself
-  int width = 1;         ///< chunks per message
-  int base = 0;          ///< first chunk; the parts of the ring follow each other from there
+  /// Steps below this one add; later ones overwrite.
+  int adding_steps = 0;
+  /// Messages per part, each of which moves on independently.
+  int pieces = 1;
+  /// Chunks per message.
+  int width = 1;
+  /// First chunk. The parts of the ring follow each other from there.
+  int base = 0;
 };
 
-/// Lane i of the ring, added i-th, waits for `starts[i]` too when starts is not empty. Returns the first
-/// lane's index.
+/// Adds the ring and returns the index of its first lane. Lane i also waits for `starts[i]` when starts is
+/// not empty.
 std::uint32_t add_ring(Lanes& lanes, const RingLanes& ring,
                        const std::vector<std::vector<LaneNeed>>& starts = {});
 
-/// Costs of `rounds` times around a ring of n places that share the message, adding on the first
+/// Returns the costs of `rounds` rounds of a ring of n places that share the message. It adds on the first
 /// `adding_rounds` of them.
 LaneCosts ring_costs(int n, int pieces, int rounds, int adding_rounds);
 
-/// 0 … n-1.
+/// Returns 0 … n-1.
 std::vector<int> all_places(int n);
 
 }  // namespace foretrain

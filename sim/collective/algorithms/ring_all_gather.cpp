@@ -1,6 +1,7 @@
-// The part of the rank at place j starts at j and takes n - 1 steps around the ring; each rank keeps a copy.
+// Ring all-gather: the part of the rank at place j starts at j and takes n - 1 steps around the ring. Each
+// rank keeps a copy.
 //
-// Each rank sends n - 1 parts of S / n bytes, where S counts all parts together; latency grows with n - 1
+// Each rank sends n - 1 parts of S / n bytes, where S counts all parts together. Latency grows with n - 1
 // steps.
 #include "sim/collective/algorithms/ring.hpp"
 #include "sim/collective/algorithms/rows.hpp"

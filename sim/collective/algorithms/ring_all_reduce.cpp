@@ -1,9 +1,9 @@
-// A reduce-scatter, after which every rank has the sum of its own part, and an all-gather of the parts,
-// without a pause between them.
+// Ring all-reduce: a reduce-scatter, after which every rank has the sum of its own part, and an all-gather of
+// the parts, without a pause between them.
 //
 // With n ranks and S bytes each rank sends 2 (n - 1) messages of S / n bytes, 2 S (n - 1) / n in all. No
-// algorithm without help from the network sends less, so a ring is optimal in bandwidth; its latency grows
-// with 2 (n - 1) steps, which is why trees are taken for small messages. Patarasuk and Yuan, J. Parallel
+// algorithm without help from the network sends less, so a ring is optimal in bandwidth. Its latency grows
+// with 2 (n - 1) steps, which is why libraries take trees for small messages. Patarasuk and Yuan, J. Parallel
 // Distrib. Comput. 69 (2009).
 #include "sim/collective/algorithms/ring.hpp"
 #include "sim/collective/algorithms/rows.hpp"

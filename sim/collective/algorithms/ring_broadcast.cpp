@@ -1,5 +1,5 @@
-// Pipelined: while the second rank passes on piece k, the root sends it piece k + 1. The edge back into the
-// root stays idle.
+// Pipelined broadcast along the ring: while the second rank passes on piece k, the root sends it piece k + 1.
+// The edge back into the root stays idle.
 //
 // Every edge carries all S bytes, so the time of a long message is S / rate plus the time until the first
 // piece has gone around. The number of pieces trades the two: more pieces fill the pipeline sooner and pay

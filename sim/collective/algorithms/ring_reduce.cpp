@@ -1,5 +1,5 @@
-// Pipelined: each piece starts at the rank after the root and collects a contribution per hop. The edge out
-// of the root stays idle.
+// Pipelined reduction along the ring: each piece starts at the rank after the root and collects a
+// contribution per hop. The edge out of the root stays idle.
 //
 // It is the broadcast run backwards: the same edges, the same number of bytes, and an addition at each rank.
 #include "sim/collective/algorithms/rows.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 void fill_ring_reduce(Lanes& lanes, const AlgorithmRequest& request) {
   lanes.chunks = request.pieces;
-  // Place p hangs on p + 1, the last on the root: the ring's direction.
+  // Place p sends to p + 1, and the last place to the root: the direction of the ring.
   Tree towards_root = chain(lanes.ranks);
   for (int p = 1; p < lanes.ranks; ++p) towards_root[static_cast<std::size_t>(p)] = (p + 1) % lanes.ranks;
   add_reduce(lanes, towards_root, {0, request.pieces});

@@ -1,7 +1,7 @@
-// The part of the rank at place j starts at place j + 1 and takes n - 1 steps around the ring to its owner,
-// adding at each stop.
+// Ring reduce-scatter: the part of the rank at place j starts at place j + 1 and takes n - 1 steps around the
+// ring to its owner. Each stop adds its contribution.
 //
-// Each rank sends n - 1 partial sums of S / n bytes; it is the all-gather run backwards, with an addition at
+// Each rank sends n - 1 partial sums of S / n bytes. It is the all-gather run backwards, with an addition at
 // each stop.
 #include "sim/collective/algorithms/ring.hpp"
 #include "sim/collective/algorithms/rows.hpp"

@@ -1,4 +1,4 @@
-// What reached a rank in this round becomes something to wait for when the next round begins.
+// Messages of a round become something to wait for when the next round begins.
 #include "sim/collective/algorithms/rounds.hpp"
 
 namespace foretrain {

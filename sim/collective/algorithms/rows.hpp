@@ -1,4 +1,4 @@
-// The rows of the catalog, by the file that holds each.
+// The rows of the catalog, in the order of the files that define them.
 #pragma once
 
 #include "sim/collective/algorithms/catalog.hpp"
@@ -55,9 +55,9 @@ Algorithm binomial_reduce();
 Algorithm binomial_gather();
 Algorithm binomial_scatter();
 
-/// For rows that can do every request.
+/// Returns an empty string: for algorithms that can do every request.
 std::string_view refuse_nothing(const AlgorithmRequest& request);
-/// For rows with a lane (or a wait) per pair of ranks.
+/// Refuses more than 4096 ranks: for algorithms with a lane, or a need, for each pair of ranks.
 std::string_view refuse_too_many_pairs(const AlgorithmRequest& request);
 
 }  // namespace foretrain

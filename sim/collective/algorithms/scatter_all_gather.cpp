@@ -1,8 +1,8 @@
-// Van de Geijn's broadcast: the root scatters the parts along a binomial tree, and a ring all-gather hands
-// every part to everybody (MPICH for long messages).
+// Van de Geijn's broadcast: the root scatters the parts along a binomial tree, and a ring all-gather brings
+// every part to all ranks (MPICH for long messages).
 //
-// 2 S bytes on the busiest link in log2(n) + n - 1 steps, against S log2(n) bytes of a binomial broadcast:
-// better above some hundred kilobytes.
+// The busiest link carries 2 S bytes in log2(n) + n - 1 steps, against S log2(n) bytes of a binomial
+// broadcast. It is better above some hundred kilobytes.
 #include "sim/collective/algorithms/binomial.hpp"
 #include "sim/collective/algorithms/power_of_two.hpp"
 #include "sim/collective/algorithms/ring.hpp"
@@ -17,6 +17,7 @@ void fill_scatter_all_gather(Lanes& lanes, const AlgorithmRequest& request) {
   lanes.chunks = n * request.pieces;
   const std::vector<std::uint32_t> into = add_binomial_scatter(lanes);
   std::vector<std::vector<LaneNeed>> starts(static_cast<std::size_t>(n));
+  // A place enters the ring when it has its own part.
   for (std::size_t p = 1; p < starts.size(); ++p) starts[p] = {last_of(lanes, into[p])};
   add_ring(lanes, {.places = all_places(n), .steps = n - 1, .pieces = request.pieces}, starts);
 }

@@ -1,8 +1,8 @@
-// nccl-tests' sendrecv: every rank sends its buffer to the next rank, in the order of ranks whatever their
-// places.
+// The sendrecv of nccl-tests: every rank sends its buffer to the next rank, in the order of the ranks and not
+// of their places.
 //
-// Every rank sends and receives at once, so a link that is full duplex carries both. The printed bandwidth is
-// that of one direction.
+// Every rank sends and receives at once, so a full-duplex link carries both. The printed bandwidth is that of
+// one direction.
 #include "sim/collective/algorithms/rows.hpp"
 
 namespace foretrain {

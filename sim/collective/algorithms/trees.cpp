@@ -1,5 +1,5 @@
-// Pipelining is in the lanes: piece k waits for piece k only, so pieces follow each other up and down the
-// tree.
+// Trees as lanes. Pipelining is in the needs: piece k waits for piece k only, so pieces follow each other up
+// and down.
 //
 // Reduction and broadcast are the same lanes with the direction turned. A rank with k children waits for k
 // messages before it sends one up; on the way down it sends k. The depth of the tree counts in latency, the
@@ -17,6 +17,7 @@ namespace {
 
 std::size_t at(int place) { return static_cast<std::size_t>(place); }
 
+/// Returns the lane that carries the pieces of a tree over one edge.
 Lane piece_lane(const Lanes& lanes, int from, int to, TreePieces pieces, int first_copy) {
   return {.from = from,
           .to = to,
@@ -27,7 +28,7 @@ Lane piece_lane(const Lanes& lanes, int from, int to, TreePieces pieces, int fir
           .first_copy = first_copy};
 }
 
-/// The children of all places in one list.
+/// The children of all places in one array, built by a counting sort.
 class Children {
  public:
   explicit Children(const Tree& tree) : first_(tree.size() + 1), list_(tree.size()) {
@@ -48,7 +49,7 @@ class Children {
   std::vector<int> first_, list_;
 };
 
-/// Places with parents before their children, without those that are not in the tree.
+/// Returns the places with parents before their children, without those that are not in the tree.
 std::vector<int> from_root(const Tree& tree, const Children& children) {
   std::vector<int> places;
   places.reserve(tree.size());
@@ -125,6 +126,8 @@ std::vector<std::uint32_t> add_reduce(Lanes& lanes, const Tree& tree, TreePieces
   const Children children(tree);
   const std::vector<int> places = from_root(tree, children);
   std::vector<LaneNeed> needs;
+  // Children come after their parents in `places`, so backward order has the lanes of all children before
+  // that of a place.
   for (std::size_t i = places.size(); i-- > 0;) {
     const int place = places[i], parent = tree[at(place)];
     if (parent < 0) continue;
@@ -156,6 +159,7 @@ void add_all_reduce(Lanes& lanes, const Tree& tree, TreePieces pieces, const Nee
   std::vector<LaneNeed> root_needs;
   int root = -1;
   for (std::size_t p = 0; p < tree.size(); ++p) {
+    // The sums of the root's children complete the piece there.
     if (tree[p] < 0 || tree[at(tree[p])] >= 0) continue;
     root = tree[p];
     root_needs.push_back({up[p], 0});

@@ -1,4 +1,5 @@
-// Each cap has three columns: one node, two nodes, more.
+// Upper limits of bandwidths in NCCL's forecast, by version (docs/sources/nccl_tuning.md). Each limit has
+// three columns: one node, two nodes, more nodes. Values are in GB/s.
 #include <array>
 #include <limits>
 
@@ -11,12 +12,14 @@ namespace {
 
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
-/// One node, two nodes, more.
+/// Limits for one node, two nodes and more nodes.
 using Columns = std::array<double, 3>;
 
+/// Limits that hold since a version.
 struct CapEra {
   Version since;
-  std::array<Columns, 4> rows;  ///< by GpuClass
+  /// Limits by GpuClass.
+  std::array<Columns, 4> rows;
 };
 
 constexpr Columns flat(double cap) { return {cap, cap, cap}; }
@@ -61,12 +64,13 @@ constexpr std::array<CapEra, 2> kNvlsTree{{
     {{2, 30, 0}, {flat(0), flat(0), kNvlsTreeHopper, {0, 96, 80}}},
 }};
 
+/// Returns the limit of the version that is in force.
 double lookup(std::span<const CapEra> eras, const Version& version, GpuClass gpu, int nodes) {
   const Columns& columns = row_in_force(eras, version).rows[static_cast<std::size_t>(gpu)];
   return columns[nodes <= 2 ? static_cast<std::size_t>(nodes - 1) : 2];
 }
 
-/// Before 2.10 LL128 had a limit by collective: in all (2.5) or per channel.
+/// Limits of LL128 before 2.10, by collective: in all (2.5), or per channel (2.7 and 2.8).
 struct EarlyLl128 {
   double total_25, per_channel_27, per_channel_28;
 };

@@ -1,4 +1,6 @@
-// A ring has to come into and go out of every set of GPUs; a chain has to reach all from one. If it cannot
+// An upper bound on the number of channels.
+//
+// A ring must enter and leave every set of GPUs; a chain must reach all GPUs from one. If that is impossible
 // without some link, every channel uses that link, and there are no more channels than fit on it.
 #include <algorithm>
 #include <bit>
@@ -11,9 +13,10 @@ namespace foretrain::nccl {
 
 namespace {
 
+/// Returns whether only the head of a channel matters in the pattern.
 bool is_head(Pattern pattern) { return pattern == Pattern::nvls || pattern == Pattern::collnet_direct; }
 
-/// GPUs and the paths a request allows between them.
+/// GPUs and the paths that a request allows between them.
 class AllowedPaths {
  public:
   AllowedPaths(const NodeMap& map, const ChannelRequest& request)
@@ -31,7 +34,8 @@ class AllowedPaths {
 
   const std::set<int>& links() const { return links_; }
 
-  /// Without a link (-1: with all), can one GPU reach all others, and for a ring all of them it?
+  /// Returns whether one GPU can reach all others without using a link (-1: with all links). A ring also
+  /// needs the way back.
   bool joins_all(int without, bool closed) const {
     const std::uint64_t everyone =
         map_.gpus() >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << static_cast<unsigned>(map_.gpus())) - 1;
@@ -56,6 +60,7 @@ class AllowedPaths {
     const NodePath* path;
   };
 
+  /// Returns whether the path is allowed and wide enough for one channel.
   bool fits(const NodePath& path) const {
     if (!path.reachable || path.type > limit_) return false;
     return std::ranges::all_of(path.steps, [&](const PathStep& step) {
@@ -63,6 +68,7 @@ class AllowedPaths {
     });
   }
 
+  /// Returns the set of GPUs that can be reached from one, as bits.
   static std::uint64_t reached(const std::vector<std::uint64_t>& edges, int root) {
     std::uint64_t seen = std::uint64_t{1} << static_cast<unsigned>(root), open = seen;
     while (open != 0) {
@@ -81,13 +87,14 @@ class AllowedPaths {
   std::set<int> links_;
 };
 
+/// Returns how many channels fit through all NICs.
 std::int64_t on_ports(const NodeMap& map, Milli speed) {
   std::int64_t channels = 0;
   for (int nic = 0; nic < map.nics(); ++nic) channels += map.nic_reach(nic) / speed;
   return channels;
 }
 
-/// When all paths between GPUs are NVLink.
+/// Returns how many channels fit on the NVLinks of the GPUs. It applies if all paths between GPUs are NVLink.
 std::int64_t on_nvlinks(const NodeMap& map, Milli speed, bool closed) {
   std::int64_t edges = 0, fewest = std::numeric_limits<std::int64_t>::max();
   for (int gpu = 0; gpu < map.gpus(); ++gpu) {
@@ -99,6 +106,7 @@ std::int64_t on_nvlinks(const NodeMap& map, Milli speed, bool closed) {
   return closed ? fewest : edges / (map.gpus() - 1);
 }
 
+/// Returns how many channels fit on the narrowest link without which the GPUs are not joined.
 std::int64_t on_needed_links(const NodeMap& map, const ChannelRequest& request, bool closed) {
   const AllowedPaths paths(map, request);
   if (!paths.joins_all(-1, closed)) return 0;
@@ -126,7 +134,8 @@ ChannelBound::ChannelBound(const NodeMap& map) : map_(map) {
   }
 }
 
-/// Heads: their hops do not matter.
+/// Returns the fewest hops of a channel. For heads it returns a large number, because their hops do not
+/// matter.
 int ChannelBound::fewest_hops(Pattern pattern) const {
   if (is_head(pattern)) return std::numeric_limits<int>::max() / 64;
   const bool several = map_.gpus() > 1;

@@ -1,5 +1,5 @@
-// Counts of thread blocks are powers of two for sends and receives, and multiples of the search's for
-// collectives.
+// Numbers of thread blocks. They are powers of two for sends and receives, and multiples of the search's
+// channels for collectives.
 #include "sim/collective/nccl/channel_count.hpp"
 
 #include <algorithm>
@@ -16,6 +16,7 @@ int power_of_two_from(int value) {
   return static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::max(1, value))));
 }
 
+/// Doubles the channels of Hopper between nodes if its ring is fast enough and there is room.
 int with_hopper_network(const ChannelCountInput& input, int channels) {
   const Version& version = input.job.version;
   const bool wide = input.job.min_compute_capability >= 90 && input.job.nodes > 1 && input.ring.bw_intra > 45;
@@ -24,9 +25,11 @@ int with_hopper_network(const ChannelCountInput& input, int channels) {
   return room ? 2 * channels : channels;
 }
 
+/// Channels of a peer that is reached over PCIe.
 constexpr int kPciePeerChannels = 2;
 
-/// NCCL_NCHANNELS_PER_NET_PEER came with 2.12; since 2.20 a large job has fewer.
+/// Returns the channels of a peer on another node. NCCL_NCHANNELS_PER_NET_PEER exists since 2.12; since 2.20
+/// a large job has fewer.
 int network_peer_channels(const Version& version, int ranks, int total) {
   if (version < Version{2, 12, 0}) return 1;
   int channels = 2;
@@ -45,6 +48,7 @@ int running_channels(const ChannelCountInput& input) {
   const int doubled = input.job.version < kFirstForecasts ? 1 : 2;
   int channels = std::min(most, doubled * input.ring.channels);
   const bool reduces = input.collnet.channels > 0 && input.collnet.bw_intra > input.collnet.bw_inter;
+  // CollNet adds half as many channels again if the network is slower than the node.
   if (reduces && input.job.ranks > input.job.nodes) channels = std::min(most, channels + channels / 2);
   channels = with_hopper_network(input, channels);
   if (input.max_channels > 0) channels = std::min(channels, input.max_channels);

@@ -1,10 +1,11 @@
-// Depth first: from a NIC (or any GPU of a single node) through all GPUs, back to the NIC or to the first
-// GPU, then on to the next channel with what the links have left. The order of attempts is NCCL's, because
-// its budget ends most searches before all are tried (src/graph/search.cc; docs/sources/nccl_tuning.md 4.1).
+// Depth-first search. A channel goes from a NIC (or any GPU of a single node) through all GPUs and back to
+// the NIC or to the first GPU. The next channel follows with what the links have left. The order of attempts
+// is NCCL's, because NCCL's budget ends most searches before all are tried (src/graph/search.cc;
+// docs/sources/nccl_tuning.md 4.1).
 //
-// The search is exponential in principle: it tries orders of GPUs. It stays small because each channel must
-// pass every GPU exactly once, because links are used up quickly, and because NCCL stops after a fixed number
-// of visited places. On a tie the earlier find is kept, so the order of visits is part of the result.
+// The search is exponential in principle: it tries orders of GPUs. It stays small because each channel passes
+// every GPU exactly once, links are used up quickly, and NCCL stops after a fixed number of visited places.
+// On a tie the earlier find is kept, so the order of visits is part of the result.
 #include "sim/collective/nccl/channel_search.hpp"
 
 #include <algorithm>
@@ -14,17 +15,19 @@ namespace foretrain::nccl {
 
 namespace {
 
+/// Places that the trial in PCIe order may visit.
 constexpr int kPcieOrderBudget = 1 << 10;
 constexpr int kLastBudget = 1 << 10;  ///< once no more channels can fit, to find shorter ones
 constexpr int kNever = -1;
 
-/// How the next GPU is picked.
+/// The rule that picks the next GPU.
 enum class Order : std::uint8_t { best_first, by_place, as_last_channel };
 
 bool is_tree(Pattern pattern) {
   return pattern == Pattern::tree || pattern == Pattern::split_tree || pattern == Pattern::balanced_tree;
 }
 
+/// The state of one search. Every function that changes it undoes its change before it returns.
 class Search {
  public:
   Search(const NodeMap& map, const ChannelRequest& request, const Ceiling& ceiling, int budget,
@@ -54,7 +57,7 @@ class Search {
     for (int gpu = 0; gpu < gpus_; ++gpu) nics_of_gpu_.push_back(map_.nics_for(gpu, request_.type_inter));
   }
 
-  /// The steps at which a way returns to its NIC, and to its first GPU.
+  /// The steps at which a channel returns to its NIC and to its first GPU.
   struct Goal {
     int nic_step, first_gpu_step;
   };
@@ -66,12 +69,14 @@ class Search {
   Nics& nics() { return nics_of_[static_cast<std::size_t>(channel_)]; }
   bool exhausted() const { return complete_ || at_ceiling_ || budget_ <= 0; }
 
+  /// Returns where a channel of the pattern returns to its NIC or its first GPU.
   Goal goal() const {
     if (map_.nics() == 0) return {kNever, request_.pattern == Pattern::ring ? gpus_ - 1 : kNever};
     if (request_.pattern == Pattern::ring) return {gpus_ - 1, kNever};
     return {request_.pattern == Pattern::split_tree ? std::min(1, gpus_ - 1) : 0, kNever};
   }
 
+  /// Starts the next channel at every NIC, or on a single node at every GPU.
   void next_channel() {
     if (map_.nics() > 0) return from_nics();
     if (request_.pattern == Pattern::nvls) return begin_at(channel_, Order::best_first);
@@ -84,11 +89,12 @@ class Search {
     for (int gpu = 0; gpu < gpus_; ++gpu) begin_at(gpu, Order::best_first);
   }
 
-  /// A way of a single node starts at a GPU for free.
+  /// Starts a channel of a single node, which takes no bandwidth to enter its first GPU.
   void begin_at(int gpu, Order order) {
     if (gpu < gpus_) enter(gpu, 0, goal(), order);
   }
 
+  /// Starts a channel at each NIC with enough rate, beginning with a different NIC for each channel.
   void from_nics() {
     const int count = static_cast<int>(start_nics_.size());
     for (int i = 0; i < count && !exhausted(); ++i) {
@@ -114,7 +120,7 @@ class Search {
     }
   }
 
-  /// A reference that does not count against the budget.
+  /// Tries the GPUs in PCIe order, as a reference that does not count against the budget.
   void try_pcie_order(int nic) {
     const int own = budget_;
     budget_ = kPcieOrderBudget;
@@ -122,6 +128,7 @@ class Search {
     budget_ = own;
   }
 
+  /// Starts a channel at the GPU nearest to the NIC, unless another channel has that head.
   void head_at(int nic) {
     if (channel_ >= map_.nics()) return;
     const int gpu = map_.relay_to(nic);
@@ -140,6 +147,7 @@ class Search {
     links_.give_back(path, request_.inter);
   }
 
+  /// Marks the GPU as used by this channel while it is visited.
   void enter(int gpu, int step, Goal goal, Order order) {
     const std::uint64_t flag = std::uint64_t{1} << static_cast<unsigned>(channel_);
     used_[static_cast<std::size_t>(gpu)] ^= flag;
@@ -147,6 +155,8 @@ class Search {
     used_[static_cast<std::size_t>(gpu)] ^= flag;
   }
 
+  /// The step of the search: the GPU is on the channel; continue to the NIC, the switch, the next GPU or the
+  /// end.
   void visit(int gpu, int step, Goal goal, Order order) {
     if (exhausted()) return;
     --budget_;
@@ -159,6 +169,8 @@ class Search {
     finish();
   }
 
+  /// Leaves by each allowed NIC and continues. A balanced tree does it twice, at its first two GPUs, with
+  /// half the speed.
   void back_to_nic(int gpu, int step, Goal goal, Order order) {
     const bool balanced = request_.pattern == Pattern::balanced_tree;
     const Milli rate = balanced ? request_.inter / 2 : request_.inter;
@@ -176,6 +188,7 @@ class Search {
     }
   }
 
+  /// Returns whether the channel may leave by this NIC, by the rules for rails.
   bool may_leave_by(int nic, int step) {
     if (request_.pattern == Pattern::tree && nic != nics().in) return false;
     if (request_.pattern == Pattern::balanced_tree && step > 0 && nic != nics().out) return false;
@@ -185,6 +198,7 @@ class Search {
     return request_.cross_nic != CrossNic::never || nic == nics().in;
   }
 
+  /// Continues to each candidate in order.
   void to_next_gpu(int gpu, int step, Goal goal, Order order) {
     const std::size_t first = candidates_.size();
     if (order == Order::by_place) {
@@ -215,8 +229,8 @@ class Search {
     return (used_[static_cast<std::size_t>(gpu)] >> static_cast<unsigned>(channel_) & 1U) != 0;
   }
 
-  /// Those not yet on the way: with `sort` by their way to the NIC (widest, then shortest), then by ours to
-  /// them, then in a circle.
+  /// Adds the GPUs that are not yet on the channel. With `sort` they are ordered by their path to the NIC
+  /// (widest, then shortest), then by the path from `gpu`, then in a circle.
   void add_candidates(int gpu, NicSort sort) {
     if (map_.has_switch()) return add_neighbours(gpu);
     const std::size_t first = candidates_.size();
@@ -243,7 +257,7 @@ class Search {
     return {-path.bandwidth, -map_.pcie_rate(gpu), path.hops()};
   }
 
-  /// Behind NVSwitches all GPUs are alike; few distinct pairs are best.
+  /// Adds the neighbours only: behind NVSwitches all GPUs are alike, and few distinct pairs are best.
   void add_neighbours(int gpu) {
     const int next = (gpu + 1) % gpus_, previous = (gpu + gpus_ - 1) % gpus_;
     const bool ring = request_.pattern == Pattern::ring;
@@ -267,7 +281,8 @@ class Search {
     links_.give_back(path, request_.intra);
   }
 
-  /// The head's link carries its own share beside everybody's, both to and from the switch.
+  /// Takes links to and from the switch. The head's link carries its own share in addition to that of all
+  /// GPUs.
   void through_switch(int head) {
     const auto share = [&](int gpu) { return gpu == head ? 2 * request_.intra : request_.intra; };
     int down = 0, up = 0;
@@ -278,7 +293,7 @@ class Search {
     while (down-- > 0) links_.give_back(map_.switch_to_gpu(down), share(down));
   }
 
-  /// A head exchanges an equal part with every peer.
+  /// Takes links from the head to every peer and back, with an equal part for each.
   void to_all_peers(int head) {
     const Milli share = gpus_ > 1 ? (request_.intra + (gpus_ - 1) / 2) / (gpus_ - 1) : 0;
     const auto out = [&](int gpu) -> const NodePath& { return map_.gpu_to_gpu(head, gpu); };
@@ -297,7 +312,7 @@ class Search {
     while (sent-- > 0) links_.give_back(out(sent), share);
   }
 
-  /// The channel is laid: keep the set if it is better, and lay another.
+  /// A channel is complete: keep the set if it is better, then try one more.
   void finish() {
     if (exhausted()) return;
     --budget_;
@@ -314,6 +329,7 @@ class Search {
     --channel_;
   }
 
+  /// Returns whether the present set is better than the best one.
   bool is_better() const {
     if (channel_ < request_.min_channels) return false;
     const std::int64_t total = std::int64_t{channel_} * request_.intra;

@@ -1,4 +1,4 @@
-// Small messages do not fill all channels: NCCL takes them away one by one, then halves the threads, until
+// Small messages do not fill all channels. NCCL removes channels one by one, then halves the threads, until
 // every thread has enough bytes.
 #include "sim/collective/nccl/channels_used.hpp"
 
@@ -9,7 +9,8 @@ namespace foretrain::nccl {
 namespace {
 
 constexpr int kWarp = 32;
-constexpr double kPcieRing = 12;  ///< GB/s; slower rings take half the threads
+/// Rings of at most this rate, in GB/s, take half the threads.
+constexpr double kPcieRing = 12;
 constexpr int kMinTraffic = 512,
               kCell = 16;  ///< bytes of traffic per channel; unit of the split (2.22 and later)
 
@@ -20,6 +21,7 @@ bool is_nvls(Algorithm algorithm) {
   return algorithm == Algorithm::nvls || algorithm == Algorithm::nvls_tree;
 }
 
+/// Returns the threads of a block for a message that is large enough.
 int most_threads(const RunSetting& setting, Algorithm algorithm, Protocol protocol) {
   if (protocol == Protocol::ll128) return setting.ll128_threads > 0 ? setting.ll128_threads : 640;
   if (protocol == Protocol::ll) return 512;
@@ -28,20 +30,22 @@ int most_threads(const RunSetting& setting, Algorithm algorithm, Protocol protoc
   return setting.simple_threads > 0 ? setting.simple_threads : own;
 }
 
-/// Bytes every thread should have.
+/// Returns the bytes that every thread should have.
 std::int64_t bytes_per_thread(const RunSetting& setting, Algorithm algorithm, Protocol protocol) {
   if (is_collnet(algorithm) && protocol == Protocol::simple) return 512;
   if (protocol == Protocol::simple) return 64;
   return protocol == Protocol::ll && algorithm == Algorithm::ring ? std::int64_t{8} * setting.ranks : 8;
 }
 
+/// Removes channels, then threads, until every thread has enough bytes.
 RunShape with_enough_bytes(int channels, int threads, std::int64_t per_thread, std::int64_t bytes) {
   channels = static_cast<int>(std::clamp<std::int64_t>(bytes / (threads * per_thread), 1, channels));
   while (channels == 1 && bytes < threads * per_thread && threads % 128 == 0) threads /= 2;
   return {channels, threads};
 }
 
-/// CollNet's heads share the message; the fewer channels are left, the fewer bytes a thread has to have.
+/// Returns the channels of CollNetDirect, whose heads share the message. With fewer channels left, a thread
+/// needs fewer bytes.
 int collnet_channels(const RunSetting& setting, int threads, std::int64_t per_thread, std::int64_t bytes) {
   int channels = setting.channels;
   bool short_of_bytes = true;
@@ -57,9 +61,10 @@ int collnet_channels(const RunSetting& setting, int threads, std::int64_t per_th
   return channels;
 }
 
-/// Bytes on the bus per byte of the message.
+/// Returns the bytes on the bus per byte of the message.
 std::int64_t traffic_per_byte(CollectiveOp op) { return op == CollectiveOp::all_reduce ? 2 : 1; }
 
+/// Limits the channels so that each has at least one cell of the message (2.22 and later).
 int channels_by_cells(const RunSetting& setting, CollectiveOp op, int channels, std::int64_t bytes) {
   if (setting.version < Version{2, 22, 0}) return channels;
   const std::int64_t traffic = traffic_per_byte(op);
@@ -67,7 +72,7 @@ int channels_by_cells(const RunSetting& setting, CollectiveOp op, int channels, 
   return static_cast<int>(std::clamp<std::int64_t>((bytes + cell - 1) / cell, 1, channels));
 }
 
-/// Warps that only synchronize.
+/// Adds the warps that only synchronize.
 int with_service_warps(const RunSetting& setting, Algorithm algorithm, Protocol protocol, int threads) {
   if (algorithm == Algorithm::tree && setting.version >= Version{2, 22, 0}) return 640;
   if (protocol == Protocol::simple && algorithm == Algorithm::ring) threads += kWarp;

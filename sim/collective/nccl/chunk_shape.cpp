@@ -1,5 +1,6 @@
-// A connection's buffer has eight slots. Rings move four slots at a time in two messages; trees and switches
-// move smaller chunks when the message is too small to fill their pipeline (docs/sources/nccl_tuning.md 3).
+// Chunk sizes. A connection's buffer has eight slots. Rings move four slots at a time in two messages. Trees
+// and switches move smaller chunks if the message is too small to fill their pipeline
+// (docs/sources/nccl_tuning.md 3).
 #include <algorithm>
 #include <bit>
 
@@ -18,19 +19,21 @@ std::int64_t round_up(std::int64_t value, std::int64_t grain) {
   return grain > 0 ? ceil_div(value, grain) * grain : value;
 }
 
-/// The rules below compare a channel's share with the chunk; halving stops at the floor or when the share is
-/// large enough.
+/// Halves the chunk until the share is large enough or the floor is reached. The rules below compare a
+/// channel's share with the chunk in this way.
 std::int64_t halved(std::int64_t chunk, std::int64_t floor, double share, double enough) {
   while (chunk > floor && share < enough * static_cast<double>(chunk)) chunk /= 2;
   return chunk;
 }
 
+/// A message with all that the rules need.
 struct Message {
   const RunSetting& setting;
   CollectiveOp op;
   Protocol protocol;
   const RunShape& run;
-  double share;  ///< bytes per channel
+  /// Bytes per channel.
+  double share;
   int local() const { return setting.ranks_per_node(); }
   int log_nodes() const { return floor_log2(setting.nodes); }
 };
@@ -91,6 +94,8 @@ std::int64_t pat_chunk(const Message& m, std::int64_t slot) {
   return halved(slot, 64 * kKib, m.share, m.op == CollectiveOp::all_gather ? 32 : 16);
 }
 
+/// Returns the chunk of a loop that is not the last one. `slots` is the number of slots that a ring moves at
+/// a time.
 std::int64_t full_chunk(const Message& m, Algorithm algorithm, int slots) {
   const std::int64_t slot = slot_bytes(m.setting, m.protocol);
   switch (algorithm) {
@@ -112,7 +117,7 @@ std::int64_t full_chunk(const Message& m, Algorithm algorithm, int slots) {
   return slot;
 }
 
-/// Chunks of the message that one channel takes in one loop.
+/// Returns the chunks of the message that one channel takes in one loop.
 int chunks_per_loop(const RunSetting& setting, CollectiveOp op, Algorithm algorithm) {
   const bool everyone = op == CollectiveOp::all_gather || op == CollectiveOp::reduce_scatter;
   if (algorithm == Algorithm::ring) return everyone || op == CollectiveOp::all_reduce ? setting.ranks : 1;
@@ -121,6 +126,7 @@ int chunks_per_loop(const RunSetting& setting, CollectiveOp op, Algorithm algori
                                                                                : std::max(1, setting.heads);
 }
 
+/// Returns the sequential chunk steps of a loop.
 int steps_of(const RunSetting& setting, CollectiveOp op, Algorithm algorithm) {
   if (algorithm == Algorithm::ring)
     return op == CollectiveOp::all_reduce ? 2 * (setting.ranks - 1) : setting.ranks - 1;
@@ -130,7 +136,7 @@ int steps_of(const RunSetting& setting, CollectiveOp op, Algorithm algorithm) {
   return algorithm == Algorithm::nvls_tree ? 2 + 2 * across : 2;
 }
 
-/// The last loop's chunk is rounded up to what the threads move at once.
+/// Returns the bytes that all threads move at once; the chunk of the last loop is rounded up to them.
 std::int64_t grain(Protocol protocol, const RunShape& run) {
   switch (protocol) {
     case Protocol::ll:
@@ -146,7 +152,9 @@ std::int64_t grain(Protocol protocol, const RunShape& run) {
 }  // namespace
 
 std::int64_t slot_bytes(const RunSetting& setting, Protocol protocol) {
+  // Half of a line of LL is flags.
   if (protocol == Protocol::ll) return 8 * kLlThreads * kLlLineBytes / 2;
+  // LL128 has one word of flags in 16.
   if (protocol == Protocol::ll128) return kLl128Words * kLl128Threads * 8 * 15 / 16;
   if (setting.simple_buffer > 0) return setting.simple_buffer / kSlots;
   const bool small = setting.arm_host && setting.version < Version{2, 19, 0};

@@ -1,5 +1,5 @@
-// The tree is the one of binary counting: the lowest set bit of a node is its height, so no tables are needed
-// at any size.
+// The tree is that of binary counting: the lowest set bit of a node is its height, so no tables are needed at
+// any size.
 #include "sim/collective/nccl/double_tree.hpp"
 
 #include <bit>
@@ -11,13 +11,15 @@ namespace {
 
 int lowest_bit(int value) { return value & -value; }
 
+/// Returns the parent: the node with the next higher lowest bit, or the one below it if that node does not
+/// exist.
 int parent_of(int node, int nodes) {
   const int bit = lowest_bit(node);
   const int upper = (node ^ bit) | (bit << 1);
   return upper < nodes ? upper : node ^ bit;
 }
 
-/// The right child is the highest of its subtree's levels that still exists.
+/// Returns the right child: the highest level of the right subtree that still exists.
 int right_child(int node, int bit, int nodes) {
   for (int step = bit / 2; step > 0; step /= 2) {
     if (node + step < nodes) return node + step;

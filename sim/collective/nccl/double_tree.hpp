@@ -1,4 +1,4 @@
-// NCCL's two binary trees over nodes: whoever is an inner node of one is a leaf of the other.
+// NCCL's two binary trees over nodes: an inner node of one tree is a leaf of the other.
 #pragma once
 
 #include <array>
@@ -6,7 +6,7 @@
 
 namespace foretrain::nccl {
 
-/// -1: none.
+/// The neighbours of a node in one tree; -1: none.
 struct TreePlace {
   int parent = -1;
   std::array<int, 2> children{-1, -1};
@@ -19,15 +19,16 @@ struct DoubleTreePlace {
   friend bool operator==(const DoubleTreePlace&, const DoubleTreePlace&) = default;
 };
 
-/// Place of `node` in the first tree over `nodes` nodes: node 0 is the root with one child; odd nodes are
-/// leaves; a node whose lowest set bit is b hangs below one whose lowest bit is 2b. Requires 0 <= node <
-/// nodes.
+/// Returns the place of `node` in the first tree over `nodes` nodes. Node 0 is the root with one child, and
+/// odd nodes are leaves. The parent of a node whose lowest set bit is b has the lowest bit 2b, or a higher
+/// one if that node is missing. Requires 0 <= node < nodes. O(log nodes).
 TreePlace binary_tree_place(int node, int nodes);
 
-/// The second tree is the first over the nodes in mirrored order (even count) or moved on by one (odd count),
-/// so that its leaves are the first tree's inner nodes (NCCL src/graph/trees.cc).
+/// Returns the place in both trees. The second tree is the first one over the nodes in mirrored order (even
+/// number) or shifted by one (odd number), so that its leaves are the first tree's inner nodes (NCCL
+/// src/graph/trees.cc).
 DoubleTreePlace double_tree_place(int node, int nodes);
-/// Those of all nodes.
+/// Returns the places of all nodes.
 std::vector<DoubleTreePlace> double_tree_places(int nodes);
 
 }  // namespace foretrain::nccl

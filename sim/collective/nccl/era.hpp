@@ -7,8 +7,8 @@
 
 namespace foretrain::nccl {
 
-/// The last row whose `since` is not after the version; the first when all are. Requires rows in the order of
-/// their versions.
+/// Returns the last row whose `since` is not after the version, or the first row if all are later. Requires
+/// rows in the order of their versions.
 template <typename Row>
 const Row& row_in_force(std::span<const Row> rows, const Version& version) {
   const Row* best = &rows.front();

@@ -1,5 +1,5 @@
-// What NCCL's search finds for one pattern on one node: how many channels, how fast each, over what kind of
-// path, in which order.
+// The result of NCCL's search for one pattern on one node: the number of channels, their speed, the class of
+// their paths, and the order of GPUs.
 #pragma once
 
 #include <cstdint>
@@ -10,30 +10,37 @@
 
 namespace foretrain::nccl {
 
-/// ring: in at the first GPU, out at the last. Trees are chains of GPUs; tree: parent and children at the
-/// first; split_tree: parent at the first, children at the second; balanced_tree: parent and one child at the
-/// first, the other child at the second. nvls, collnet_direct: only the head counts.
+/// Patterns of channels. ring: in at the first GPU, out at the last. Trees are chains of GPUs. tree: parent
+/// and children at the first GPU. split_tree: parent at the first, children at the second. balanced_tree:
+/// parent and one child at the first, the other child at the second. nvls and collnet_direct: only the head
+/// counts.
 enum class Pattern : std::uint8_t { balanced_tree, split_tree, tree, ring, nvls, collnet_direct };
 
-/// "ring", "balanced tree", …
+/// Returns the name for people: "ring", "balanced tree", …
 std::string_view name_of(Pattern pattern);
 
-/// One channel inside a node.
+/// A channel inside a node.
 struct ChannelPath {
-  std::vector<int> gpus;          ///< GPU indices of the node in order
-  int nic_in = -1, nic_out = -1;  ///< NIC indices; -1: none (one node)
+  /// GPU indices of the node in order.
+  std::vector<int> gpus;
+  /// NIC indices; -1: none (one node).
+  int nic_in = -1, nic_out = -1;
   friend bool operator==(const ChannelPath&, const ChannelPath&) = default;
 };
 
-/// Per-channel figures in GB/s, as NCCL prints them.
+/// The channels of a pattern, with figures per channel in GB/s, as NCCL prints them.
 struct GraphResult {
   Pattern pattern = Pattern::ring;
-  int channels = 0;  ///< 0: this pattern is not available
+  /// Number of channels; 0: this pattern is not available.
+  int channels = 0;
   double bw_intra = 0, bw_inter = 0;
   PathClass type_intra = PathClass::loc, type_inter = PathClass::loc;
-  bool same_channels = true;  ///< every channel visits the GPUs in the same order
-  bool cross_nic = false;     ///< a channel may leave over another rail than it came in
-  double nic_latency_us = 0;  ///< as the network plug-in reports it; IB and sockets: 0
+  /// Every channel visits the GPUs in the same order.
+  bool same_channels = true;
+  /// A channel may leave by another rail than it came in by.
+  bool cross_nic = false;
+  /// Latency that the network plug-in reports, in us; 0 for IB and sockets.
+  double nic_latency_us = 0;
   std::vector<ChannelPath> paths{};
   friend bool operator==(const GraphResult&, const GraphResult&) = default;
 };

@@ -1,15 +1,16 @@
-// Two passes. The first tries one speed after the other, and at each: the same order in every channel,
-// different orders, a plain tree, farther GPUs, farther NICs, other rails. The second starts from what was
-// found and tries to make its channels faster. src/graph/search.cc; docs/sources/nccl_tuning.md 4.1.
+// The search in two passes (src/graph/search.cc; docs/sources/nccl_tuning.md 4.1). The first pass tries one
+// speed after the other. At each speed it tries the same order in every channel, different orders, a plain
+// tree, farther GPUs, farther NICs, and other rails. The second pass starts from what was found and tries to
+// make its channels faster.
 //
-// NCCL searches channels before any message is sent, and the number and speed of these channels decide most
-// of its performance. Our search visits candidates in NCCL's own order and stops at NCCL's own budgets,
-// because on large nodes the budget ends the search, and then the order decides the result. Bandwidths are
-// integers in thousandths of a GB/s, so that taking and giving back a channel is exact.
+// NCCL searches channels before any message is sent, and their number and speed decide most of its
+// performance. This search visits candidates in NCCL's own order and stops at NCCL's own budgets. On large
+// nodes the budget ends the search, and then the order decides the result. Bandwidths are integers in
+// thousandths of a GB/s, so that taking and giving back a channel is exact.
 //
-// Shortcuts that cannot change the result are allowed: a search is skipped when an upper bound on its
-// channels (channel_bound.cpp) is not above the best found, and classes of path that the node does not have
-// are not tried.
+// Only shortcuts that cannot change the result are taken. A search is skipped when an upper bound on its
+// channels (channel_bound.cpp) is not above the best found. Classes of path that the node does not have are
+// not tried.
 #include "sim/collective/nccl/graph_search.hpp"
 
 #include <algorithm>
@@ -19,22 +20,24 @@ namespace foretrain::nccl {
 
 namespace {
 
-/// Visited places; the limits of NCCL 2.14 and later. Earlier ones searched up to 16 times longer, for the
-/// same results where we know.
+/// Limits of visited places in NCCL 2.14 and later. Earlier versions searched up to 16 times longer, with the
+/// same results where these are known.
 constexpr int kSameOrderBudget = 1 << 8, kAnyOrderBudget = 1 << 14;
 constexpr std::int64_t kWholeBudget = std::int64_t{1} << 19;
+/// Speeds from which channels are doubled, in thousandths of a GB/s.
 constexpr Milli kWideEnoughToDouble = 25'000, kWideOnHopper = 50'000;
 constexpr int kMostHeads = 32, kUsualGpus = 16;  ///< a visited place costs more on larger nodes
+/// Speed of the fallback, in thousandths of a GB/s.
 constexpr Milli kFallback = 100;
 
 PathClass next_class(PathClass path) { return static_cast<PathClass>(static_cast<int>(path) + 1); }
 
-/// Which classes the node's paths have.
+/// The classes of path that occur in the node.
 class PathClasses {
  public:
   void add_gpus(PathClass path) { gpus_ |= bit(path); }
   void add_nics(PathClass path) { nics_ |= bit(path); }
-  /// The farthest class there is within a limit.
+  /// Returns the farthest class that occurs within a limit.
   PathClass reached_by_gpus(PathClass limit) const { return reached(gpus_, limit); }
   PathClass reached_by_nics(PathClass limit) const { return reached(nics_, limit); }
 
@@ -48,6 +51,7 @@ class PathClasses {
   unsigned gpus_ = 0, nics_ = 0;
 };
 
+/// The search of one pattern on one node. `trial_` is the present attempt, `best_` the best set so far.
 class GraphSearch {
  public:
   GraphSearch(const NodeMap& map, const GraphRequest& request) : map_(map), bound_(map), wanted_(request) {
@@ -62,6 +66,7 @@ class GraphSearch {
     find_limits();
   }
 
+  /// Returns the best set of channels, which may be empty.
   ChannelSet run() {
     if (wanted_.max_channels < 1 || wanted_.max_channels < wanted_.min_channels) return {};
     begin();
@@ -81,7 +86,7 @@ class GraphSearch {
     if (!over_network()) wanted_.min_channels = wanted_.max_channels;
   }
 
-  /// Two groups of GPUs with NVLink inside and something slower between.
+  /// Returns whether the GPUs form two groups with NVLink inside and something slower between them.
   bool slow_between_nvlink_islands() const {
     std::vector<int> first(static_cast<std::size_t>(map_.gpus()), -1), size(first.size(), 0);
     for (int gpu = 0; gpu < map_.gpus(); ++gpu) {
@@ -95,6 +100,7 @@ class GraphSearch {
     return std::ranges::count_if(size, [](int gpus) { return gpus > 1; }) == 2;
   }
 
+  /// Finds the nearest and farthest classes of path between GPUs, and between GPUs and NICs.
   void find_limits() {
     nearest_gpu_ = map_.gpus() > 1 ? PathClass::net : PathClass::loc;
     farthest_gpu_ = PathClass::loc;
@@ -120,6 +126,7 @@ class GraphSearch {
     farthest = std::max(farthest, path.type);
   }
 
+  /// Sets the first attempt: nearest classes, and the highest speed that the paths allow.
   void begin() {
     const bool may_cross =
         map_.nics() > 1 && wanted_.pattern != Pattern::tree && wanted_.pattern != Pattern::nvls;
@@ -143,6 +150,7 @@ class GraphSearch {
   CrossNic plain_cross() const { return cross_nic_ == CrossNic::always ? CrossNic::always : CrossNic::never; }
   void set_speed() { trial_.intra = trial_.inter = speeds_[speed_]; }
 
+  /// Returns whether no set within the bounds can be better than the best one.
   bool cannot_be_better(const Ceiling& ceiling) const {
     const int most = ceiling.channels;
     if (most < trial_.min_channels || most == 0) return true;
@@ -153,7 +161,8 @@ class GraphSearch {
            (total == best_.total() && (as_short || trial_.intra < best_.request.intra));
   }
 
-  /// Farther classes than any path has make no new attempt.
+  /// Returns whether the attempt is equal to an earlier one. Classes farther than any path of the node make
+  /// no new attempt.
   bool was_tried() {
     ChannelRequest effective = trial_;
     effective.type_intra = classes_.reached_by_gpus(trial_.type_intra),
@@ -165,6 +174,7 @@ class GraphSearch {
 
   void skip() { end_ = {false, 1}; }
 
+  /// Runs one attempt and charges its visited places to the whole budget.
   void search() {
     if (was_tried()) return skip();
     const Ceiling ceiling = bound_.of(trial_);
@@ -174,11 +184,12 @@ class GraphSearch {
     budget_ -= std::int64_t{budget - end_.budget_left} * std::max(1, map_.gpus() / kUsualGpus);
   }
 
-  /// Nothing could be faster.
+  /// Returns whether nothing can be faster.
   bool is_optimal() const {
     return end_.complete || std::int64_t{best_.channels} * best_.request.inter >= map_.best_gpu();
   }
 
+  /// First pass: attempts with ever weaker demands, until a set is optimal or nothing is left to relax.
   void find_any() {
     for (search(); !is_optimal(); search()) {
       if (relax_order()) continue;
@@ -189,7 +200,7 @@ class GraphSearch {
   }
 
   bool relax_order() {
-    // 2.16.5 printed different orders between what its bandwidths say were AMD sockets; the exception came
+    // NCCL 2.16.5 printed different orders between AMD sockets, judged by its bandwidths. The exception came
     // with their figure in 2.19.
     const bool amd_between_sockets = since(19) && map_.amd_cpu() && trial_.type_intra == PathClass::sys;
     if (!trial_.same_channels || amd_between_sockets) return false;
@@ -197,6 +208,7 @@ class GraphSearch {
     return true;
   }
 
+  /// Relaxes the next demand, and resets those that were relaxed before it. Returns false if none is left.
   bool relax_demands() {
     if (map_.compute_capability() >= 90 && since(16) && trial_.pattern == Pattern::balanced_tree) {
       trial_.pattern = Pattern::tree;
@@ -212,6 +224,7 @@ class GraphSearch {
     return relax_speed();
   }
 
+  /// Allows the next farther class between GPUs.
   bool relax_gpu_class() {
     const PathClass farthest = over_network() && since(12) ? trial_.type_inter : farthest_gpu_;
     if (trial_.type_intra >= farthest) return false;
@@ -220,6 +233,7 @@ class GraphSearch {
     return true;
   }
 
+  /// Allows the next farther class between GPUs and NICs.
   bool relax_nic_class() {
     if (!over_network() || trial_.type_inter >= farthest_nic_) return false;
     const bool allowed = best_.channels == 0 || trial_.type_inter < best_.request.type_inter ||
@@ -228,6 +242,7 @@ class GraphSearch {
     return allowed;
   }
 
+  /// Allows channels that leave by another rail.
   bool relax_rail() {
     const bool may =
         is_ring() || wanted_.pattern == Pattern::balanced_tree || wanted_.pattern == Pattern::split_tree;
@@ -236,6 +251,7 @@ class GraphSearch {
     return true;
   }
 
+  /// Lowers the speed, but not below about half of the best one.
   bool relax_speed() {
     if (speed_ + 1 >= speeds_.size()) return false;
     const double next = speeds_[speed_ + 1];
@@ -245,7 +261,7 @@ class GraphSearch {
     return true;
   }
 
-  /// Wide channels are run twice at half the speed.
+  /// Runs wide channels twice at half the speed.
   void double_up() {
     if (best_.channels == 0 || wanted_.pattern == Pattern::nvls) return;
     const Milli intra = best_.request.intra;
@@ -260,8 +276,9 @@ class GraphSearch {
     best_.hops = best_.hops * doubled / once;
   }
 
-  /// Rings: both speeds at once; trees: inside the node, up to twice the speed between nodes; NVLS: between
-  /// nodes.
+  /// Second pass: raises the speed while a search succeeds. For rings both speeds rise together. For trees
+  /// the speed inside the node rises up to twice the speed between nodes. For NVLS the speed between nodes
+  /// rises.
   void speed_up() {
     if (best_.channels == 0) return;
     trial_ = best_.request;
@@ -274,6 +291,7 @@ class GraphSearch {
     while ((end_.budget_left > 0 || end_.complete) && speed_ > 0 && raise()) search();
   }
 
+  /// Sets the next higher speed. Returns false if the pattern allows no more.
   bool raise() {
     if (is_ring()) {
       trial_.intra = trial_.inter = speeds_[--speed_];
@@ -306,6 +324,7 @@ class GraphSearch {
   std::int64_t budget_ = kWholeBudget;
 };
 
+/// Returns the fallback: one slow channel with the GPUs in order.
 GraphResult in_order(const NodeMap& map) {
   GraphResult result;
   result.channels = 1;
@@ -318,6 +337,7 @@ GraphResult in_order(const NodeMap& map) {
   return result;
 }
 
+/// Converts a set of channels to the figures that NCCL prints.
 GraphResult result_of(const ChannelSet& set) {
   GraphResult result;
   result.pattern = set.request.pattern;

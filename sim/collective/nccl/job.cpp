@@ -1,5 +1,5 @@
-// Groups the ranks by node, asks for every distinct set of GPUs once, and takes the slowest node's figures
-// for the forecast.
+// Inspection of a job: group the ranks by node, search every distinct set of GPUs once, and take the slowest
+// node's figures for the forecast.
 //
 // A communicator may have thousands of nodes but has few different ones: nodes with the same GPUs, links and
 // NICs have the same graphs. The forecast uses the slowest node's figures, because NCCL makes all ranks agree
@@ -22,9 +22,9 @@ namespace foretrain::nccl {
 
 namespace {
 
-/// aws-ofi-nccl since 1.6 of early 2023 (recalled) leaves only Simple to NCCL where LL's lines may come out
-/// of order, and tells it a latency since 1.7 of July 2023; what NCCL was current then stands for the
-/// plug-in's version. Logs with NCCL 2.4 and 2.9 show LL's times.
+/// aws-ofi-nccl since 1.6 of early 2023 (unverified, from memory) leaves only Simple to NCCL where LL's lines
+/// may come out of order. Since 1.7 of July 2023 it reports a latency. The NCCL version that was current then
+/// stands for the plug-in's version. Logs with NCCL 2.4 and 2.9 show the times of LL.
 constexpr Version kPluginSetsProtocol{2, 16, 0}, kPluginTellsLatency{2, 18, 0};
 
 CpuVendor vendor_of(HostFamily family) {
@@ -33,7 +33,7 @@ CpuVendor vendor_of(HostFamily family) {
   return family == HostFamily::power9 ? CpuVendor::power : CpuVendor::arm;
 }
 
-/// Every figure of a graph is that of the slowest node; no channels anywhere: none at all.
+/// Keeps in every figure the value of the slowest node. If a node has no channels, there are none at all.
 void take_slower(std::optional<GraphResult>& slowest, const GraphResult& graph) {
   if (!slowest) {
     slowest = graph;
@@ -50,6 +50,7 @@ void take_slower(std::optional<GraphResult>& slowest, const GraphResult& graph) 
   if (graph.pattern == Pattern::tree) slowest->pattern = Pattern::tree;
 }
 
+/// Builder of a Job. With several hosts per domain it works on a cluster whose domains are nodes.
 class Inspector {
  public:
   Inspector(int hosts, const Cluster& cluster, const Placement& placement, const Settings& settings,
@@ -77,7 +78,8 @@ class Inspector {
   }
 
  private:
-  /// Ranks of a node stand together in most placements; where they do not, they are brought together first.
+  /// Groups the ranks by node. In most placements the ranks of a node stand together; otherwise they are
+  /// brought together first.
   void group() {
     const std::vector<GpuPlace>& ranks = placement_.ranks;
     std::vector<int> order(ranks.size());
@@ -92,7 +94,7 @@ class Inspector {
     job_.ranks = std::move(order);
   }
 
-  /// Every rank is a node of its own.
+  /// Makes every rank a node of its own.
   void group_by_rank(std::vector<int> order) {
     for (std::size_t rank = 0; rank < order.size(); ++rank)
       add_node(placement_.ranks[rank].node, std::span(order).subspan(rank, 1));
@@ -101,7 +103,7 @@ class Inspector {
 
   bool ascend_by_node() const { return std::ranges::is_sorted(placement_.ranks, {}, &GpuPlace::node); }
 
-  /// Nodes in the order of their lowest ranks.
+  /// Sorts the ranks by node, with nodes in the order of their lowest ranks.
   void sort_by_node(std::vector<int>& order) const {
     std::map<int, int> lowest;
     for (std::size_t rank = 0; rank < placement_.ranks.size(); ++rank)
@@ -111,7 +113,7 @@ class Inspector {
     });
   }
 
-  /// Puts the ranks of a node into the order of their GPUs.
+  /// Adds a node and puts its ranks into the order of their GPUs.
   void add_node(int node, std::span<int> ranks) {
     const auto gpu_of = [this](int rank) { return placement_.ranks[static_cast<std::size_t>(rank)].gpu; };
     if (!std::ranges::is_sorted(ranks, {}, gpu_of)) std::ranges::stable_sort(ranks, {}, gpu_of);
@@ -120,6 +122,8 @@ class Inspector {
     places_ += ranks.size();
   }
 
+  /// Returns the shape of this type and these GPUs; adds it if it is new. The newest shapes are compared
+  /// first.
   int shape_with(int type, std::span<const int> ranks, const auto& gpu_of) {
     const auto is_like = [&](const NodeShape& shape) {
       return shape.type == type && std::ranges::equal(shape.gpus, ranks, {}, {}, gpu_of);
@@ -132,6 +136,7 @@ class Inspector {
     return static_cast<int>(job_.shapes.size()) - 1;
   }
 
+  /// Fills in the facts of the job that the forecast needs.
   void describe() {
     JobFacts& job = job_.input.job;
     const Settings& settings = job_.settings;
@@ -146,7 +151,7 @@ class Inspector {
     return cluster_.type_count() > 1 ? cluster_.node_spec(node_with(shape)) : spec_.node;
   }
 
-  /// The first node of the shape.
+  /// Returns the first node of the shape.
   int node_with(const NodeShape& shape) const {
     const int number = static_cast<int>(&shape - job_.shapes.data());
     return std::ranges::find(job_.nodes, number, &JobNode::shape)->node;
@@ -156,7 +161,7 @@ class Inspector {
     return static_cast<int>(std::lround(node.gpu.compute_capability * 10));
   }
 
-  /// As the first rank sees its own node.
+  /// Sets the facts as the first rank sees its own node.
   void describe(const NodeSpec& node) {
     JobFacts& job = job_.input.job;
     job.min_compute_capability = job.max_compute_capability = capability_of(node);
@@ -164,7 +169,7 @@ class Inspector {
     job.nvswitch = node.nvswitches > 0;
   }
 
-  /// What ranks tell each other of nodes that are unlike.
+  /// Combines the facts of nodes that differ, as ranks do when they exchange them.
   void add(const NodeSpec& node) {
     JobFacts& job = job_.input.job;
     job.min_compute_capability = std::min(job.min_compute_capability, capability_of(node));
@@ -176,7 +181,7 @@ class Inspector {
     return cluster_.type_count() > 1 ? cluster_.nic_link(node_with(shape)) : spec_.fabric.link;
   }
 
-  /// What the network plug-in sets where the user did not.
+  /// Applies the settings of the network plug-in where the user set nothing.
   void obey_plugin() {
     if (job_.input.job.nodes < 2) return;
     Settings& settings = job_.settings;
@@ -189,6 +194,7 @@ class Inspector {
     }
   }
 
+  /// Searches the graphs of a shape, or takes them from the cache.
   void search(NodeShape& shape) {
     NodeGraphRequest question = question_of(spec_, node_of(shape), nic_link_of(shape), shape.gpus,
                                             job_.input.job.nodes > 1, job_.settings);
@@ -198,6 +204,7 @@ class Inspector {
     if (shape.nvlinks > 0) nvlinks_ = nvlinks_ == 0 ? shape.nvlinks : std::min(nvlinks_, shape.nvlinks);
   }
 
+  /// Merges the graphs of all shapes to those of the slowest node, and fixes the number of search channels.
   void merge() {
     std::optional<GraphResult> ring, tree, nvls, chain, direct;
     for (const NodeShape& shape : job_.shapes) {
@@ -223,8 +230,8 @@ class Inspector {
     job_.swaps_ring_pairs = swaps_ring_pairs();
   }
 
-  /// Where the search found rings that leave by another rail than they came in by: they stand in pairs, each
-  /// of which leaves where the other comes in.
+  /// Returns whether rings are exchanged in pairs on odd nodes. It holds if the search found rings in pairs,
+  /// each of which leaves by the rail by which the other comes in.
   bool swaps_ring_pairs() const {
     const int rings = job_.search_channels;
     if (job_.settings.version < kSwapsRingPairs || job_.settings.cross_nic != CrossNic::automatic ||
@@ -240,6 +247,7 @@ class Inspector {
     });
   }
 
+  /// Sets the numbers of channels that run: collectives, NVLS, sends and receives.
   void count() {
     const Settings& settings = job_.settings;
     JobFacts& job = job_.input.job;
@@ -255,14 +263,16 @@ class Inspector {
     job_.p2p_channels = peers.total, job_.p2p_per_peer = peers.per_peer;
   }
 
-  const std::optional<ClusterSpec> domains_;  ///< hosts are one node
+  /// The cluster with the hosts of a domain as one node.
+  const std::optional<ClusterSpec> domains_;
   const std::optional<Placement> in_domains_;
   const Cluster& cluster_;
   const ClusterSpec& spec_;
   const Placement& placement_;
   NodeGraphCache& searched_;
   Job job_;
-  std::size_t places_ = 0;  ///< of job_.ranks, given away so far
+  /// Number of job_.ranks that belong to nodes so far.
+  std::size_t places_ = 0;
   int nvlinks_ = 0;
   bool all_on_nvlink_ = true;
 };

@@ -1,5 +1,5 @@
-// What a job runs for a message, and along which ranks: the search's ways through single nodes, joined over
-// the network.
+// The plan of a job for a message, and the ranks along its channels: the search's paths through single nodes,
+// joined over the network.
 #include <algorithm>
 #include <cassert>
 
@@ -19,21 +19,21 @@ const ChannelPath& path_of(const GraphResult& graph, int channel) {
   return graph.paths[static_cast<std::size_t>(channel) % graph.paths.size()];
 }
 
-/// Rank of a GPU of the node.
+/// Returns the rank of a GPU of the node.
 int rank_of(const Job& job, const JobNode& node, int gpu) {
   const std::vector<int>& gpus = job.shape_of(node).gpus;
   return job.ranks_of(node)[static_cast<std::size_t>(std::ranges::find(gpus, gpu) - gpus.begin())];
 }
 
-/// The GPU of a tree's way that talks to the parent (0), the first child (1) or the second child (2) of
-/// another node.
+/// Returns the index of the GPU of a tree's path that exchanges data with the parent (0), the first child (1)
+/// or the second child (2) on another node.
 std::size_t network_place(Pattern pattern, int partner, std::size_t gpus) {
   const bool second =
       (pattern == Pattern::balanced_tree && partner == 2) || (pattern == Pattern::split_tree && partner > 0);
   return second && gpus > 1 ? 1 : 0;
 }
 
-/// What settings ask for; before there were forecasts what the size does.
+/// Returns the algorithm that settings force, or in versions without forecasts the one that the size decides.
 std::optional<Algorithm> algorithm_by_size(const Settings& settings, const GraphResult& ring,
                                            const RunSetting& run, CollectiveOp op, std::int64_t bytes) {
   if (settings.algorithm || settings.version >= kFirstForecasts || op != CollectiveOp::all_reduce)
@@ -42,6 +42,7 @@ std::optional<Algorithm> algorithm_by_size(const Settings& settings, const Graph
   return bytes <= tree_threshold(run, nvlink) ? Algorithm::tree : Algorithm::ring;
 }
 
+/// Enters a child in the first free slot.
 void hang_below(TreeLinks& links, int child) {
   for (int& slot : links.down) {
     if (slot >= 0) continue;
@@ -104,6 +105,7 @@ std::vector<int> Job::ring_order(int channel) const {
   return order;
 }
 
+/// First the chains inside the nodes, then the edges of the tree between nodes.
 std::vector<TreeLinks> Job::tree_links(int channel) const {
   const int count = static_cast<int>(nodes.size());
   const bool second = channel >= std::max(1, coll_channels / 2);

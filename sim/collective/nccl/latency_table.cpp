@@ -1,5 +1,5 @@
-// Latencies of NCCL by version (docs/sources/nccl_tuning.md 1.2). An entry that a version leaves unused is
-// zero.
+// Latencies in NCCL's forecast by version, in us (docs/sources/nccl_tuning.md 1.2). An entry that a version
+// does not use is zero.
 #include "sim/collective/nccl/era.hpp"
 #include "sim/collective/nccl/tuning_tables.hpp"
 
@@ -7,9 +7,10 @@ namespace foretrain::nccl {
 
 namespace {
 
-/// LL, LL128, Simple.
+/// Latencies of LL, LL128 and Simple in us.
 using LatencyRow = std::array<double, 3>;
 
+/// Base latencies that hold since a version.
 struct BaseEra {
   Version since;
   LatencyRow tree, ring, collnet, nvls, nvls_tree, pat;
@@ -24,6 +25,7 @@ constexpr std::array<BaseEra, 6> kBase{{
     {{2, 23, 0}, {6.8, 14.0, 8.4}, {6.6, 14.0, 8.4}, {}, {}, {}, {8, 8, 8}},
 }};
 
+/// Latencies of a hop over each kind of link.
 struct Hops {
   LatencyRow nvlink, pcie, network;
   constexpr const LatencyRow& over(Hop hop) const {
@@ -84,7 +86,7 @@ constexpr std::array<HopEra, 5> kNvlsTreeHops{{
     {{2, 28, 0}, {{0, 0, 25}, {}, {0, 0, 20.9}}},
 }};
 
-/// The parallel aggregated trees: their network step counts for the whole way (1.2).
+/// The parallel aggregated trees: their network step counts for the whole path (1.2).
 constexpr std::array<HopEra, 1> kPat{{{{2, 23, 0}, {{}, {}, {0, 0, 14}}}}};
 
 std::span<const HopEra> hop_eras(Algorithm algorithm) {

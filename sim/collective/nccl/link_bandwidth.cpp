@@ -1,4 +1,4 @@
-// Tables by version.
+// Bandwidths of links by version.
 #include "sim/collective/nccl/link_bandwidth.hpp"
 
 #include <algorithm>
@@ -10,12 +10,13 @@ namespace foretrain::nccl {
 
 namespace {
 
+/// Bandwidths in GB/s of one NVLink by generation, since a version.
 struct NvlinkEra {
   Version since;
   double pascal, volta, ampere, geforce, hopper, blackwell;
 };
 
-/// What a version did not know yet counts as its newest.
+/// A generation that a version did not know takes the value of the newest one that it knew.
 constexpr std::array<NvlinkEra, 7> kNvlink{{
     {{2, 5, 0}, 18, 21, 21, 21, 21, 21},
     {{2, 8, 0}, 18, 21, 21, 12, 21, 21},
@@ -26,11 +27,13 @@ constexpr std::array<NvlinkEra, 7> kNvlink{{
     {{2, 27, 0}, 18, 20, 20, 12, 20.6, 40.1},
 }};
 
+/// Bandwidths in GB/s between sockets by family of CPU, since a version.
 struct SocketEra {
   Version since;
   double broadwell, skylake, sapphire_rapids, emerald_rapids, amd;
 };
 
+/// NCCL's figure for a link that never limits.
 constexpr double kUnlimited = 5000;
 constexpr std::array<SocketEra, 6> kSocket{{
     {{2, 5, 0}, 8, 12, 12, 12, kUnlimited},

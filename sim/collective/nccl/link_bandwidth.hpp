@@ -1,5 +1,5 @@
-// The bandwidths NCCL's graph search books for links, in MB/s; they are its own figures, not what a copy
-// reaches.
+// The bandwidths that NCCL's graph search assumes for links, in MB/s. They are NCCL's own figures and not
+// what a copy reaches.
 #pragma once
 
 #include <cstdint>
@@ -9,26 +9,28 @@
 
 namespace foretrain::nccl {
 
-/// Thousandths of a GB/s: the search rounds to them after every step.
+/// Thousandths of a GB/s. The search rounds to them after every step.
 using Milli = std::int32_t;
-inline constexpr Milli kLocal = 5'000'000;  ///< what stays inside a device
+/// Bandwidth of a transfer that stays inside a device.
+inline constexpr Milli kLocal = 5'000'000;
 
 constexpr Milli to_milli(double gigabytes_per_second) {
   return static_cast<Milli>(gigabytes_per_second * 1000 + 0.5);
 }
 constexpr double to_gbps(Milli bandwidth) { return bandwidth / 1000.0; }
 
-/// One NVLink of a GPU, per direction (src/graph/topo.h; docs/sources/nccl_tuning.md 4.2).
-/// `compute_capability`: 70, 86, ….
+/// Returns the bandwidth of one NVLink of a GPU per direction (src/graph/topo.h; docs/sources/nccl_tuning.md
+/// 4.2). `compute_capability` is 70, 86, …
 Milli nvlink_bandwidthed(const Version& version, int compute_capability);
-/// The same, but of a link that says itself what is booked for it: that, as RCCL has figures of its own for
+/// Returns the same, or the link's own nccl_bandwidth if it has one, because RCCL has figures of its own for
 /// Infinity Fabric.
 Milli nvlink_bandwidthed(const LinkType& type, const Version& version, int compute_capability);
 
-/// Between two sockets.
+/// Returns the bandwidth between two sockets.
 Milli socket_bandwidth(const Version& version, HostFamily family);
 
-/// PCIe and network links: LinkType::nccl_bandwidth, or the plain bandwidth where that is not given.
+/// Returns the bandwidth of a PCIe or network link: LinkType::nccl_bandwidth, or the plain bandwidth if that
+/// is not given.
 Milli link_bandwidth(const LinkType& type);
 
 bool is_intel(HostFamily family);

@@ -1,5 +1,5 @@
-// RCCL's own lists (src/graph/rome_models.cc) are in another order, which changes nothing: in a full mesh all
-// such sets of rings load every link alike. This one was found by trying.
+// RCCL's own lists (src/graph/rome_models.cc) have another order, which changes nothing: in a full mesh all
+// such sets of rings load every link alike. The set below was found by trial.
 #include "sim/collective/nccl/listed_rings.hpp"
 
 #include <algorithm>
@@ -12,6 +12,7 @@ namespace foretrain::nccl {
 namespace {
 
 constexpr int kMeshGpus = 8;
+/// Seven rings of eight GPUs that together use each direction of each of the 28 links once.
 constexpr std::array<std::array<int, kMeshGpus>, kMeshGpus - 1> kMeshRings{{{0, 1, 2, 7, 4, 3, 6, 5},
                                                                             {0, 2, 6, 4, 5, 3, 7, 1},
                                                                             {0, 3, 2, 4, 1, 7, 5, 6},
@@ -20,11 +21,12 @@ constexpr std::array<std::array<int, kMeshGpus>, kMeshGpus - 1> kMeshRings{{{0, 
                                                                             {0, 6, 1, 4, 2, 3, 5, 7},
                                                                             {0, 7, 6, 2, 5, 1, 3, 4}}};
 
+/// Returns whether the link's file states the bandwidth that the search assumes.
 bool has_own_figure(const NodeLink& link) {
   return link.type.kind == LinkKind::nvlink && link.type.nccl_bandwidth.per_second > 0;
 }
 
-/// What is booked between every two GPUs; 0 where they are not all joined alike and directly.
+/// Returns the bandwidth between every two GPUs; 0 if they are not all joined alike and directly.
 Milli mesh_bandwidth(const NodeMap& map) {
   const Milli one = map.gpu_to_gpu(0, 1).bandwidth;
   for (int a = 0; a < map.gpus(); ++a) {
@@ -36,8 +38,7 @@ Milli mesh_bandwidth(const NodeMap& map) {
   return one;
 }
 
-/// The adapter of its own that each GPU has below one PCIe switch; empty where one has none, or two share
-/// one.
+/// Returns the adapter below the same PCIe switch for each GPU. Empty if a GPU has none, or if two share one.
 std::vector<int> adapters_of_gpus(const NodeMap& map) {
   std::vector<int> out;
   for (int gpu = 0; gpu < map.gpus(); ++gpu) {
@@ -52,14 +53,15 @@ std::vector<int> adapters_of_gpus(const NodeMap& map) {
   return out.size() == kMeshGpus ? out : std::vector<int>();
 }
 
-/// Within a node rings close; between nodes each comes in at one adapter and leaves at another, eight of them
-/// zigzag through the GPUs: k, k+1, k-1, k+2, …, which again is every direction of every link once.
+/// Returns the closed rings within a node.
 std::vector<ChannelPath> paths_in_node() {
   std::vector<ChannelPath> out;
   for (const auto& ring : kMeshRings) out.push_back({{ring.begin(), ring.end()}, -1, -1});
   return out;
 }
 
+/// Returns the paths between nodes. Each comes in by one adapter and leaves by another. Eight paths zigzag
+/// through the GPUs: k, k+1, k-1, k+2, …, which again uses every direction of every link once.
 std::vector<ChannelPath> paths_between_nodes(const std::vector<int>& adapters) {
   std::vector<ChannelPath> out;
   for (int first = 0; first < kMeshGpus; ++first) {

@@ -9,10 +9,10 @@
 
 namespace foretrain::nccl {
 
-/// On a board of eight GPUs with a link between every two, all of them in the job, rings that use each
-/// direction of each link once: seven within the node, eight between nodes, where each GPU has an adapter of
-/// its own. Only of links that say themselves what is booked for them (xGMI), as RCCL has no such lists for
-/// NVLink. Nothing on other nodes.
+/// Returns rings that use each direction of each link once, for a board of eight GPUs with a link between
+/// every two of them, all in the job. There are seven rings within the node, or eight between nodes if each
+/// GPU has an adapter of its own. It applies only to links with a bandwidth of their own in their file
+/// (xGMI), because RCCL has no such lists for NVLink. Returns nothing for other nodes.
 std::optional<GraphResult> listed_rings(const NodeMap& map, const NodeSpec& node);
 
 }  // namespace foretrain::nccl

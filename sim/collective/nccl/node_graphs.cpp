@@ -1,5 +1,5 @@
-// The question is reduced to what NodeMap and the choice of patterns read, and the search sees nothing but
-// it: what is not in the question cannot change the answer.
+// The request is reduced to what NodeMap and the choice of patterns read, and the search sees nothing else.
+// So input that is not in the request cannot change the result.
 #include "sim/collective/nccl/node_graphs.hpp"
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace foretrain::nccl {
 
 namespace {
 
-/// Kind and booked rate alone. Of NVLinks between GPUs the rate follows from the GPU, unless the link says it
-/// itself.
+/// Returns the link with its kind and the assumed bandwidth alone. The bandwidth of NVLinks between GPUs
+/// follows from the GPU, unless the link has a figure of its own.
 LinkType booked_link(const LinkType& type, bool between_gpus = false) {
   const bool by_gpu = type.kind == LinkKind::nvlink && between_gpus;
   LinkType seen;
@@ -23,12 +23,14 @@ LinkType booked_link(const LinkType& type, bool between_gpus = false) {
   return seen;
 }
 
-/// To a CPU NVLinks are C2C links with a rate of their own, but on POWER9.
+/// Returns whether the bandwidth of NVLink follows from the GPU. NVLinks to a CPU are C2C links with a rate
+/// of their own, except on POWER9.
 bool is_by_gpu(const NodeSpec& node, const NodeLink& link) {
   const bool joins_cpu = link.a.starts_with("cpu") || link.b.starts_with("cpu");
   return !joins_cpu || node.host.family == HostFamily::power9;
 }
 
+/// Returns the parts of the node that the search reads.
 NodeSpec seen_node(const NodeSpec& node) {
   NodeSpec seen;
   seen.gpus = node.gpus, seen.cpus = node.cpus, seen.switches = node.switches,
@@ -43,6 +45,7 @@ NodeSpec seen_node(const NodeSpec& node) {
   return seen;
 }
 
+/// Returns the settings that the search reads.
 Settings seen_settings(const Settings& settings) {
   Settings seen;
   seen.version = settings.version;
@@ -53,13 +56,14 @@ Settings seen_settings(const Settings& settings) {
   return seen;
 }
 
+/// Returns whether the node can run NVLS.
 bool has_multicast(const NodeGraphRequest& question) {
   const bool version = question.settings.version >= Version{2, 17, 0};
   return version && question.settings.nvls && question.node.multicast && question.node.nvswitches > 0 &&
          question.node.gpu.compute_capability >= 9;
 }
 
-/// Sends and receives: the NVLinks of the narrowest pair.
+/// Records the NVLinks of the narrowest pair, on which the channels of sends and receives depend.
 void note_peers(const NodeMap& map, const Version& version, NodeGraphs& graphs) {
   const Milli link = nvlink_bandwidthed(version, map.compute_capability());
   for (int a = 0; a < map.gpus(); ++a) {
@@ -100,11 +104,13 @@ NodeGraphs search_node(const NodeGraphRequest& question) {
   const auto search = [&](Pattern pattern, int least, int most) {
     return search_graph(map, {pattern, least, most, settings.cross_nic, settings.version});
   };
+  // Every ring runs twice later, so the search looks for half of the channels.
   const int most = most_channels(settings.version) / 2;
   const std::optional<GraphResult> listed = listed_rings(map, question.node);
   graphs.ring = listed ? *listed : search(Pattern::ring, 1, most);
   const int rings = std::max(1, graphs.ring.channels);
   const Pattern tree = settings.version >= Version{2, 8, 0} ? Pattern::balanced_tree : Pattern::split_tree;
+  // Within one node RCCL uses the listed rings for trees as well.
   const bool takes_list = listed && !question.several_nodes;
   graphs.tree = takes_list ? *listed : search(tree, rings, rings);
   if (takes_list) graphs.tree.pattern = tree;

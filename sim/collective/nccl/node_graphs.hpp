@@ -1,5 +1,5 @@
-// What NCCL's search finds on one node for a set of its GPUs, and a book that keeps it, so that alike nodes
-// are searched once.
+// The result of NCCL's search on one node for a set of its GPUs, and a cache of such results, so that equal
+// nodes are searched once.
 #pragma once
 
 #include <list>
@@ -11,45 +11,50 @@
 
 namespace foretrain::nccl {
 
-/// Of one node. A graph without channels was not found, or is not asked for.
+/// The graphs of one node. A graph without channels was not found or not requested.
 struct NodeGraphs {
   GraphResult ring, tree, nvls, collnet_chain, collnet_direct;
-  int nvlinks = 0;            ///< between the narrowest pair of GPUs; 0: one GPU
-  bool all_on_nvlink = true;  ///< every pair of GPUs
+  /// NVLinks between the narrowest pair of GPUs; 0: one GPU.
+  int nvlinks = 0;
+  /// Every pair of GPUs is joined by NVLink.
+  bool all_on_nvlink = true;
   friend bool operator==(const NodeGraphs&, const NodeGraphs&) = default;
 };
 
-/// Everything that the search reads: two that are equal have equal graphs. What has no say in it (names,
-/// rates that NCCL does not book, what is forced or limited once the channels are known) is left at its
-/// default.
+/// The input of the search: equal requests have equal graphs. What the search does not read keeps its
+/// default: names, rates that NCCL does not use, and settings that apply only after the channels are known.
 struct NodeGraphRequest {
-  std::vector<int> gpus;  ///< of the node, ascending
+  /// GPU indices of the node, ascending.
+  std::vector<int> gpus;
   bool several_nodes = false;
-  bool reduces = false;  ///< the fabric can
+  /// The fabric reduces.
+  bool reduces = false;
   Settings settings;
   LinkType network;
   NodeSpec node;
   friend bool operator==(const NodeGraphRequest&, const NodeGraphRequest&) = default;
 };
 
+/// Returns the request for nodes of the cluster's first kind.
 NodeGraphRequest question_of(const ClusterSpec& cluster, std::vector<int> gpus, bool several_nodes,
                              const Settings& settings);
-/// The same of a node of another kind than the cluster's first; `nic_link`: from its NICs to the fabric.
+/// Returns the request for a node of another kind. `nic_link` leads from its NICs to the fabric.
 NodeGraphRequest question_of(const ClusterSpec& cluster, const NodeSpec& node, const LinkType& nic_link,
                              std::vector<int> gpus, bool several_nodes, const Settings& settings);
 
-/// Searches, without any book. Requires at least one GPU.
+/// Searches without a cache. Requires at least one GPU.
 NodeGraphs search_node(const NodeGraphRequest& question);
 
-/// Whether the settings and the hardware of a question have CollNet.
+/// Returns whether CollNet is available by settings and hardware.
 bool has_collnet(const NodeGraphRequest& question);
 
-/// Answers that were found already; of any number of clusters.
+/// Results of searches, for any number of clusters. Not thread-safe.
 class NodeGraphCache {
  public:
-  /// The answer stays where it is as long as the book.
+  /// Returns the graphs of the request; searches if they are not known. The reference is valid as long as the
+  /// cache.
   const NodeGraphs& graphs(NodeGraphRequest question);
-  /// Questions that had to be searched.
+  /// Returns the number of requests that were searched.
   int searches() const { return static_cast<int>(known_.size()); }
 
  private:

@@ -1,5 +1,5 @@
-// NCCL reads the PCIe tree, the NVLinks of the job's GPUs and the NICs; every pair of CPUs gets a socket link
-// whether there is one or not.
+// The links of a node as NCCL reads them: the PCIe tree, the NVLinks of the job's GPUs, and the NICs. Every
+// pair of CPUs gets a socket link, whether there is one or not.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -11,6 +11,7 @@ namespace foretrain::nccl {
 
 namespace {
 
+/// Builds NodeLinks from the description of a node.
 class Reader {
  public:
   explicit Reader(const NodeMapInput& input)
@@ -26,14 +27,18 @@ class Reader {
   }
 
  private:
+  /// Adds a device and returns its number.
   int new_device(DeviceKind kind) {
     node_.devices.push_back(kind);
     return static_cast<int>(node_.devices.size()) - 1;
   }
+  /// Returns the entry for a device of the cluster in the table of numbers.
   int& number(VertexKind kind, int index) {
     return numbers_[first_of(input_.node, kind) + static_cast<VertexId>(index)];
   }
 
+  /// Numbers the job's GPUs first, then CPUs, PCIe switches, one NVSwitch for all, and the NICs if there are
+  /// several nodes.
   void number_devices() {
     const NodeSpec& spec = input_.node;
     for (const int gpu : input_.gpus) number(VertexKind::gpu, gpu) = new_device(DeviceKind::gpu);
@@ -47,13 +52,14 @@ class Reader {
     for (int i = 0; i < spec.nics; ++i) number(VertexKind::nic, i) = new_device(DeviceKind::nic);
   }
 
+  /// Returns the number of a named device, or nothing if it is not part of the job.
   std::optional<int> device(const std::string& name) const {
     const std::optional<VertexId> found = find_device(input_.node, name);
     if (!found || numbers_[*found] < 0) return std::nullopt;
     return numbers_[*found];
   }
 
-  /// Several links between one pair are one wider link.
+  /// Adds a link in both directions. Several links between one pair become one wider link.
   void connect(int a, int b, BookedKind kind, Milli bandwidth) {
     for (BookedLink& link : node_.links) {
       if (link.kind == kind && ((link.from == a && link.to == b) || (link.from == b && link.to == a)))
@@ -67,6 +73,7 @@ class Reader {
     node_.links.push_back({b, a, kind, bandwidth});
   }
 
+  /// Adds a link of the description, with the bandwidth that NCCL assumes for it.
   void add(const NodeLink& link) {
     const std::optional<int> a = device(link.a), b = device(link.b);
     if (!a || !b || link.type.kind == LinkKind::socket || link.type.kind == LinkKind::network) return;
@@ -87,6 +94,7 @@ class Reader {
     return static_cast<int>(std::lround(node.gpu.compute_capability * 10));
   }
 
+  /// Adds a socket link between every two CPUs.
   void connect_sockets() {
     const Milli bandwidth = socket_bandwidth(input_.settings.version, input_.node.host.family);
     for (std::size_t a = 0; a < node_.cpus.size(); ++a) {
@@ -95,6 +103,7 @@ class Reader {
     }
   }
 
+  /// Adds the network side of every NIC.
   void connect_ports() {
     node_.first_port = static_cast<int>(node_.devices.size());
     if (!input_.several_nodes) return;
@@ -105,6 +114,7 @@ class Reader {
     }
   }
 
+  /// Lists the links that leave each device, widest first.
   void sort_links() {
     node_.out.resize(node_.devices.size());
     for (std::size_t i = 0; i < node_.links.size(); ++i) {
@@ -117,10 +127,12 @@ class Reader {
   Milli bandwidth(int link) const { return node_.links[static_cast<std::size_t>(link)].bandwidth; }
 
   const NodeMapInput& input_;
-  std::vector<int> numbers_;  ///< our device by the cluster's number; -1: not part of the job
+  /// Number of each device by its number in the cluster; -1: not part of the job.
+  std::vector<int> numbers_;
   NodeLinks node_;
 };
 
+/// Returns the class of a path that consists of one such link.
 constexpr PathClass class_of(BookedKind kind) {
   switch (kind) {
     case BookedKind::nvlink:
@@ -137,6 +149,7 @@ constexpr PathClass class_of(BookedKind kind) {
   return PathClass::loc;
 }
 
+/// Breadth-first search of the paths to one device, over the widest links first.
 class PathFinder {
  public:
   PathFinder(const NodeLinks& node, int base, bool old_gpu, bool power_cpu)
@@ -158,6 +171,8 @@ class PathFinder {
   NodePath& path(int device) { return paths_[static_cast<std::size_t>(device)]; }
   DeviceKind kind(int device) const { return node_.devices[static_cast<std::size_t>(device)]; }
 
+  /// Extends the path of `here` to its neighbours. A neighbour takes it if it has no path, or a narrower one
+  /// that is not shorter.
   void spread_from(int here, std::vector<int>& next) {
     for (const int forward : node_.out[static_cast<std::size_t>(here)]) {
       const BookedLink& link = node_.links[static_cast<std::size_t>(forward)];
@@ -171,12 +186,14 @@ class PathFinder {
     }
   }
 
-  /// GPUs pass on NVLink traffic between two of their neighbours, and nothing else.
+  /// Returns whether traffic may pass `here` to the link. GPUs pass on NVLink traffic between two of their
+  /// neighbours and nothing else.
   bool may_relay(int here, const BookedLink& link) {
     if (here == base_ || kind(here) != DeviceKind::gpu) return true;
     return link.kind == BookedKind::nvlink && kind(link.to) == DeviceKind::gpu && path(here).hops() <= 1;
   }
 
+  /// Returns the class that the step adds to a path.
   PathClass step_class(int here, const BookedLink& link) {
     const auto either = [&](DeviceKind k) { return kind(here) == k || kind(link.to) == k; };
     if (link.kind == BookedKind::pcie && either(DeviceKind::cpu)) return PathClass::phb;
@@ -186,7 +203,7 @@ class PathFinder {
     return relayed ? PathClass::nvb : class_of(link.kind);
   }
 
-  /// The way from the far end of `link` back over it and on to the base.
+  /// Returns the path from the far end of `link` back over it and on to the base.
   NodePath extended(int here, const BookedLink& link, int forward, Milli bandwidth) {
     NodePath result;
     const int back = forward ^ 1;
@@ -198,7 +215,7 @@ class PathFinder {
     return result;
   }
 
-  /// Of a step that arrives at `device` over the link.
+  /// Returns the additional load of the reverse direction for a step that arrives at `device` over the link.
   ReverseTraffic reverse_traffic_into(int device, const BookedLink& link) const {
     if (kind(device) == DeviceKind::gpu && old_gpu_) return ReverseTraffic::eighth;
     return power_cpu_ && kind(device) == DeviceKind::cpu && link.kind == BookedKind::nvlink

@@ -1,5 +1,6 @@
-// First the shortest paths; then those that NCCL would not take are replaced: without peer access through the
-// CPU's memory, to a far NIC through a GPU that is near it (PXN), without GPUDirect through the CPU.
+// The map is built in two phases. First the shortest paths are found. Then paths that NCCL would not take are
+// replaced: without peer access through the CPU's memory, to a far NIC through a GPU near it (PXN), without
+// GPUDirect through the CPU.
 //
 // Paths are ranked by class first and by bandwidth second, as in NCCL: a path through one PCIe switch is
 // better than a faster one through the host bridge. The class decides whether peers may use direct access and
@@ -12,6 +13,8 @@
 
 namespace foretrain::nccl {
 
+/// Builder of a NodeMap. The order of the steps in build() is NCCL's, because later steps depend on replaced
+/// paths.
 class NodeMapBuilder {
  public:
   explicit NodeMapBuilder(const NodeMapInput& input) : input_(input), node_(NodeLinks::read(input)) {
@@ -44,11 +47,13 @@ class NodeMapBuilder {
   NodePath& nic_to_gpu(int n, int g) { return map_.nic_to_gpu_[NodeMap::at(n, g, map_.gpus_)]; }
   int port(int nic) const { return node_.first_port + nic; }
 
+  /// Returns the paths from all devices to one device.
   Paths paths_toward(int device) const {
     const bool old_gpu = map_.compute_capability_ < 80, power = input_.node.host.family == HostFamily::power9;
     return paths_to(node_, device, old_gpu, power);
   }
 
+  /// Finds the paths between GPUs, NICs, CPUs and the switch.
   void find_paths() {
     const auto gpus = static_cast<std::size_t>(map_.gpus_), nics = static_cast<std::size_t>(map_.nics_);
     map_.gpu_to_gpu_.resize(gpus * gpus), map_.gpu_to_nic_.resize(gpus * nics),
@@ -65,6 +70,7 @@ class NodeMapBuilder {
     map_.gpu_to_switch_.assign(to_switch.begin(), to_switch.begin() + map_.gpus_);
   }
 
+  /// Enters the paths from all devices into one GPU.
   void into_gpu(int to, const Paths& paths) {
     for (int from = 0; from < map_.gpus_; ++from)
       gpu_to_gpu(from, to) = marked(paths[static_cast<std::size_t>(from)]);
@@ -73,7 +79,8 @@ class NodeMapBuilder {
     if (map_.has_switch_) map_.switch_to_gpu_.push_back(paths[static_cast<std::size_t>(node_.nvswitch)]);
   }
 
-  /// What starts at a GPU: no reverse_load in GPUs, but Intel's overhead when it goes through one CPU.
+  /// Returns the path as one that starts at a GPU: without reverse load in GPUs, but with Intel's overhead if
+  /// it goes through one CPU.
   NodePath marked(NodePath path) const {
     for (PathStep& step : path.steps) {
       if (step.reverse_load == ReverseTraffic::eighth) step.reverse_load = ReverseTraffic::none;
@@ -82,7 +89,7 @@ class NodeMapBuilder {
     return path;
   }
 
-  /// One path after the other.
+  /// Returns two paths joined to one, with at least the given class.
   static NodePath joined(const NodePath& first, const NodePath& second, PathClass at_least) {
     NodePath path = first;
     path.steps.insert(path.steps.end(), second.steps.begin(), second.steps.end());
@@ -93,7 +100,7 @@ class NodeMapBuilder {
     return path;
   }
 
-  /// Index in node_.cpus of the CPU next to a device; -1: none.
+  /// Returns the index in node_.cpus of the CPU nearest to a device; -1: none.
   int nearest_cpu(int device) const {
     int best = -1;
     for (std::size_t c = 0; c < to_cpu_.size(); ++c) {
@@ -106,7 +113,7 @@ class NodeMapBuilder {
     return best;
   }
 
-  /// From device to device through the memory of the CPU next to `beside`.
+  /// Returns the path between two devices through the memory of the CPU nearest to `beside`.
   NodePath through_cpu(int from, int to, const Paths& paths_to_goal, int beside) const {
     const int cpu = nearest_cpu(beside);
     if (cpu < 0) return paths_to_goal[static_cast<std::size_t>(from)];
@@ -117,6 +124,8 @@ class NodeMapBuilder {
     return path;
   }
 
+  /// Returns the farthest class at which GPUs access each other directly: NCCL_P2P_LEVEL, or NCCL's default
+  /// by CPU and version.
   PathClass peer_limit() const {
     if (!input_.settings.p2p) return PathClass::loc;
     if (input_.settings.p2p_level) return *input_.settings.p2p_level;
@@ -127,6 +136,7 @@ class NodeMapBuilder {
     return family == HostFamily::arm ? PathClass::pxb : PathClass::sys;
   }
 
+  /// Replaces paths between GPUs without peer access by paths through the CPU.
   void avoid_missing_peer_access() {
     const PathClass limit = peer_limit();
     for (int to = 0; to < map_.gpus_; ++to) {
@@ -140,6 +150,7 @@ class NodeMapBuilder {
     }
   }
 
+  /// Finds the GPUs nearest to each NIC.
   void find_local_gpus() {
     for (int nic = 0; nic < map_.nics_; ++nic) {
       std::vector<int>& local = map_.local_gpus_.emplace_back();
@@ -148,7 +159,7 @@ class NodeMapBuilder {
     }
   }
 
-  /// The list of those with the widest path, of these the best class.
+  /// Keeps the candidates with the widest path, and of these those with the best class.
   static void keep_best(std::vector<int>& list, int candidate, const auto& path_of) {
     const NodePath& path = path_of(candidate);
     if (!path.reachable) return;
@@ -161,6 +172,7 @@ class NodeMapBuilder {
     list.push_back(candidate);
   }
 
+  /// Replaces paths to far NICs by paths over NVLink to the GPU that is near the NIC (PXN).
   void relay_to_far_nics() {
     if (!since(12) || !input_.settings.pxn) return;
     find_best_nics();
@@ -180,6 +192,7 @@ class NodeMapBuilder {
     }
   }
 
+  /// Replaces paths between GPUs and NICs without GPUDirect by paths through the CPU.
   void avoid_missing_gpudirect() {
     const PathClass reach = input_.settings.gdr_level.value_or(input_.node.gpudirect_reach);
     for (int nic = 0; nic < map_.nics_; ++nic) {
@@ -196,6 +209,7 @@ class NodeMapBuilder {
     }
   }
 
+  /// Finds the best NICs of each GPU.
   void find_best_nics() {
     map_.best_nics_.assign(static_cast<std::size_t>(map_.gpus_), {});
     for (int gpu = 0; gpu < map_.gpus_; ++gpu) {
@@ -205,6 +219,7 @@ class NodeMapBuilder {
     }
   }
 
+  /// Reads the rates of links, NICs, PCIe and NVLinks.
   void read_rates() {
     for (const BookedLink& link : node_.links) map_.links_.push_back(link.bandwidth);
     map_.pcie_rates_.assign(static_cast<std::size_t>(map_.gpus_), 0);
@@ -221,6 +236,7 @@ class NodeMapBuilder {
     }
   }
 
+  /// Finds the widest path and the fastest GPU, which bound the speeds that the search tries.
   void find_best_path() {
     if (map_.nics_ == 0 && map_.gpus_ == 1) {
       map_.best_path_ = map_.best_gpu_ = kLocal;
@@ -234,6 +250,7 @@ class NodeMapBuilder {
     }
   }
 
+  /// A replaced path. Replacements are collected first and made afterwards.
   struct Relay {
     int gpu, nic;
     NodePath path;
@@ -250,7 +267,8 @@ NodeMap NodeMap::build(const NodeMapInput& input) { return NodeMapBuilder(input)
 
 namespace {
 
-/// Bits of a number in reverse, so that neighbours get far choices; `choices` is a power of two.
+/// Returns the bits of a number in reverse order, so that neighbours get choices far apart. `choices` is a
+/// power of two.
 int mirrored(int value, int choices) {
   int result = 0;
   for (int up = 1, down = choices / 2; down > 0; up *= 2, down /= 2) {
@@ -259,6 +277,7 @@ int mirrored(int value, int choices) {
   return result;
 }
 
+/// Appends the value if the list does not have it.
 void append_new(std::vector<int>& list, int value) {
   if (std::ranges::find(list, value) == list.end()) list.push_back(value);
 }
@@ -272,6 +291,7 @@ std::vector<int> NodeMap::local_nics(int gpu) const {
   const int count = static_cast<int>(best.size());
   const int sharers = std::max(1, static_cast<int>(local_gpus(best.front()).size()));
   int first = gpu_numbers_[static_cast<std::size_t>(gpu)];
+  // NCCL reverses the bits of the GPU's number when the number of NICs is a power of two.
   if (std::has_single_bit(static_cast<unsigned>(count))) first = mirrored(first, count);
   const int turns = (count + sharers - 1) / sharers;
   for (int turn = 0; turn < turns; ++turn)

@@ -1,4 +1,5 @@
-// A domain's node is its hosts side by side; what joined them as a network is gone, since NVSwitches do.
+// A domain's node consists of its hosts. The network between the hosts is dropped, because NVSwitches join
+// them.
 #include "sim/collective/nccl/nvlink_domain.hpp"
 
 #include <algorithm>
@@ -10,7 +11,8 @@ namespace foretrain::nccl {
 
 namespace {
 
-/// "gpu3" of host 2 with four GPUs a host is "gpu11"; an NVSwitch stays what it is.
+/// Returns the name of a device in the domain: "gpu3" of host 2 with four GPUs per host is "gpu11".
+/// NVSwitches keep their names.
 std::string name_in_domain(std::string_view device, int host, const NodeSpec& node) {
   const std::size_t digits = device.find_first_of("0123456789");
   const std::string_view kind = device.substr(0, digits);
@@ -24,6 +26,7 @@ std::string name_in_domain(std::string_view device, int host, const NodeSpec& no
   return std::string(kind) + std::to_string(index + host * per_host);
 }
 
+/// Returns whether the link leads to the NVLink fabric between hosts.
 bool is_port_of_domain(const NodeLink& link) {
   return link.type.kind == LinkKind::nvlink && (link.a.starts_with("nic") || link.b.starts_with("nic"));
 }

@@ -1,4 +1,5 @@
-// The lists, in thousandths of a GB/s.
+// The speeds that the search tries, in thousandths of a GB/s. Names state the version from which a list
+// holds.
 #include <array>
 
 #include "sim/collective/nccl/era.hpp"
@@ -47,6 +48,7 @@ constexpr Milli kBlackwellInter227[]{96000, 48000, 45100, 42000, 40000, 30000, 2
 constexpr Milli kBlackwellInter230[]{96000, 86000, 80000, 48000, 45100, 42000, 40000, 30000, 24000, 22000,
                                      20000, 17500, 15000, 12000, 6000,  3000,  2400,  1200,  240,   120};
 
+/// The lists for one node (intra) and for several nodes (inter), since a version.
 struct SpeedEra {
   Version since;
   List intra, inter;
@@ -72,6 +74,7 @@ constexpr std::array<SpeedEra, 3> kBlackwell{{
     {{2, 30, 0}, kBlackwellIntra230, kBlackwellInter230},
 }};
 
+/// Returns the lists of the GPU's generation; versions that do not know it use the older lists.
 std::span<const SpeedEra> eras_of(const Version& version, int compute_capability) {
   if (compute_capability >= 100 && version >= Version{2, 25, 0}) return kBlackwell;
   if (compute_capability >= 90 && version >= Version{2, 16, 0}) return kHopper;

@@ -1,4 +1,4 @@
-// What a user may tell NCCL by its environment; the defaults are NCCL's own.
+// The settings of NCCL's environment; the defaults are NCCL's own.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace foretrain::nccl {
 
-/// The setting NCCL_CROSS_NIC: whether a ring may leave a node by another rail than the one it came in by.
+/// The setting NCCL_CROSS_NIC: whether a ring may leave a node by another rail than it came in by.
 enum class CrossNic : std::uint8_t { never, always, automatic };
 
-/// Whether ranks of one machine know of each other: NCCL compares host names, and takes ranks that differ in
-/// theirs for different nodes. pod: with a network of its own, behind the machine's interface.
+/// Isolation of ranks on one machine. NCCL compares host names, and takes ranks with different host names for
+/// different nodes. pod: each also has a network of its own behind the machine's interface.
 enum class Isolation : std::uint8_t { none, pod, container };
 
-/// What users, containers and network plug-ins set for NCCL. Each member names its environment variable; a
-/// member without a value leaves the decision to NCCL.
+/// The settings of users, containers and network plug-ins for NCCL. Comments name the environment variables.
+/// A member without a value leaves the decision to NCCL.
 struct Settings {
   Version version{};
   std::optional<Algorithm> algorithm{};  ///< NCCL_ALGO
@@ -30,7 +30,7 @@ struct Settings {
   bool collnet = false;    ///< NCCL_COLLNET_ENABLE; needs a fabric that reduces
   bool p2p = true;         ///< NCCL_P2P_DISABLE=0
   bool pxn = true;         ///< NCCL_PXN_DISABLE=0
-  bool cuda_11_8 = false;  ///< the CUDA NCCL was built with
+  bool cuda_11_8 = false;  ///< NCCL was built with this version of CUDA.
   std::optional<PathClass> p2p_level{};       ///< NCCL_P2P_LEVEL
   std::optional<PathClass> gdr_level{};       ///< NCCL_NET_GDR_LEVEL; else the node's
   CrossNic cross_nic = CrossNic::automatic;   ///< NCCL_CROSS_NIC

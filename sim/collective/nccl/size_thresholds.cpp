@@ -1,5 +1,5 @@
-// Logs of 2.4 on Volta print "Using 256 threads" (recalled); those of a DGX-1 and a DGX-2 jump where 256
-// threads on each channel of the search, once, have 64 bytes.
+// Logs of 2.4 on Volta print "Using 256 threads" (unverified, from memory). Those of a DGX-1 and a DGX-2 jump
+// at the size at which 256 threads on each channel of the search, counted once, have 64 bytes.
 #include "sim/collective/nccl/size_thresholds.hpp"
 
 #include <algorithm>
@@ -11,13 +11,14 @@ namespace foretrain::nccl {
 namespace {
 
 constexpr int kLeastThreads = 64, kMostThreads = 256, kSyncWarp = 32;
-/// Bytes of a chunk per thread: before another channel is taken, and before LL is given up; trees (pipelines
-/// in both directions) go on four times as long.
+/// Bytes of a chunk per thread: before another channel is used, and before LL is given up. Trees (pipelines
+/// in both directions) use LL four times as long.
 constexpr std::int64_t kPerThread = 8, kMostPerThread = 64, kTreeFactor = 4;
 
 std::int64_t ceil_of(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-/// A ring passes as many chunks around as there are ranks, a chain or tree one.
+/// Returns the chunks of a loop: a ring moves as many chunks around as there are ranks, a chain or tree moves
+/// one.
 std::int64_t chunks_per_loop(const RunSetting& setting, CollectiveOp op, Algorithm algorithm) {
   const bool around =
       algorithm == Algorithm::ring && op != CollectiveOp::broadcast && op != CollectiveOp::reduce;
@@ -33,6 +34,7 @@ std::int64_t tree_threshold(const RunSetting& setting, bool nvlink) {
   const double ring = kRate * (nvlink ? std::max(1, setting.channels) : 1);
   const double tree = ring * (!nvlink ? 2.0 / 3 : setting.nodes == 2 ? 1.5 : 0.75);
   const int levels = std::bit_width(static_cast<unsigned>(setting.nodes)) - 1;
+  // The latency that a tree saves, which its lower rate costs from the threshold on.
   const double saved =
       kRingStep * (setting.ranks - 1) - kTreeStep * levels - kTreeInner * (setting.ranks / setting.nodes - 1);
   if (saved <= 0) return 0;

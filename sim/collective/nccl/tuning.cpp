@@ -1,5 +1,5 @@
-// Fills the table cell by cell. What NCCL does not consider stays zero; what it cannot run has a latency but
-// no bandwidth.
+// Fills the table of forecasts cell by cell. Pairs that NCCL does not consider stay zero. Pairs that it
+// cannot run have a latency but no bandwidth.
 #include "sim/collective/nccl/tuning.hpp"
 
 #include <cassert>
@@ -8,7 +8,7 @@ namespace foretrain::nccl {
 
 namespace {
 
-/// NCCL's order; -1: not tuned.
+/// Returns the place of an operation in NCCL's order; -1: not tuned.
 int place_of(CollectiveOp op) {
   switch (op) {
     case CollectiveOp::broadcast:
@@ -29,6 +29,7 @@ int place_of(CollectiveOp op) {
 constexpr std::array kTunedOps{CollectiveOp::broadcast, CollectiveOp::reduce, CollectiveOp::all_gather,
                                CollectiveOp::reduce_scatter, CollectiveOp::all_reduce};
 
+/// Returns whether NCCL considers the algorithm for all_gather and reduce_scatter.
 bool considered_for_gather_or_scatter(const JobFacts& job, Algorithm algorithm) {
   switch (algorithm) {
     case Algorithm::ring:
@@ -44,6 +45,7 @@ bool considered_for_gather_or_scatter(const JobFacts& job, Algorithm algorithm) 
   }
 }
 
+/// Returns whether the version has the algorithm.
 bool exists_in(const Version& version, Algorithm algorithm) {
   switch (algorithm) {
     case Algorithm::tree:

@@ -1,6 +1,7 @@
-// Bandwidth of a cell in three steps: what the graph's channels carry together, what algorithm and protocol
-// leave of it, and what a byte of the message costs on that bus (docs/sources/nccl_tuning.md 1.1). Rounded to
-// float where NCCL does, so that the printed digits agree.
+// The bandwidth of a cell has three factors: the bandwidth of the graph's channels together, the share that
+// algorithm and protocol leave of it, and the bytes on that bus per byte of message
+// (docs/sources/nccl_tuning.md 1.1). Values are rounded to float where NCCL does so, so that the printed
+// digits agree.
 #include <algorithm>
 
 #include "sim/collective/nccl/tuning.hpp"
@@ -14,6 +15,7 @@ namespace {
 float smaller(double a, double b) { return static_cast<float>(std::min(a, b)); }
 float scaled(float value, double factor) { return static_cast<float>(value * factor); }
 
+/// A cell of the table with the facts that its bandwidth depends on.
 struct Cell {
   const TuningInput& input;
   CollectiveOp op;
@@ -33,14 +35,15 @@ struct Cell {
   }
   GpuClass gpu() const { return gpu_class(job().version, job().min_compute_capability); }
   double local_ranks() const { return job().ranks_per_node(); }
+  /// Returns the steps of a ring by which NCCL divides.
   int ring_steps() const {
     if (op == CollectiveOp::all_reduce) return 2 * (job().ranks - 1);
     return is_gather_or_scatter() ? job().ranks - 1 : job().ranks;
   }
 };
 
-/// NVLink SHARP of 2.28 and later: one channel's worth is lost to the head, and the switch reaches only a
-/// share of the rate.
+/// Returns the speed of an NVLS channel in 2.28 and later. One channel's worth is lost to the head, and the
+/// switch reaches only a share of the rate.
 double nvls_channel_since_228(const Cell& c) {
   if (c.graph.channels < 2) return 0;
   const double reached = c.gpu() == GpuClass::blackwell ? 0.74 : 0.85;
@@ -53,6 +56,7 @@ double nvls_channel_since_228(const Cell& c) {
   return std::min(channel, nvls_tree_channel_cap(c.job().version, c.gpu(), c.job().nodes));
 }
 
+/// Returns the speed of an NVLS channel in 2.19 to 2.27.
 double nvls_channel(const Cell& c) {
   const double intra = c.graph.bw_intra, inter = c.graph.bw_inter;
   if (c.since(27) && c.is_gather_or_scatter()) {
@@ -63,14 +67,14 @@ double nvls_channel(const Cell& c) {
   return std::min(intra, c.job().nodes <= 2 ? inter : inter / 2);
 }
 
-/// Speed of one channel.
+/// Returns the speed of one channel in GB/s.
 float channel_speed(const Cell& c) {
   if (c.is_nvls() && c.since(28)) return static_cast<float>(nvls_channel_since_228(c));
   if (c.is_nvls() && c.since(19)) return static_cast<float>(nvls_channel(c));
   return static_cast<float>(c.job().nodes <= 2 || c.is_collnet() ? c.graph.bw_intra : c.graph.bw_inter);
 }
 
-/// Early versions did not trust NVSwitch to be as fast as its links.
+/// Limits the bus bandwidth of early versions, which assume that NVSwitch is slower than its links.
 float within_gpu_limit(const Cell& c, float bus) {
   const bool a100 = c.job().min_compute_capability == 80;
   if (a100 && c.since(7) && c.before(7, 8)) return scaled(bus, .92);
@@ -79,6 +83,7 @@ float within_gpu_limit(const Cell& c, float bus) {
   return bus;
 }
 
+/// Returns what a ring leaves of the bus bandwidth with the protocol.
 float ring_bus(const Cell& c, float bus) {
   const JobFacts& job = c.job();
   if (c.protocol == Protocol::ll) {
@@ -94,6 +99,7 @@ float ring_bus(const Cell& c, float bus) {
   return bus;
 }
 
+/// Returns what a tree leaves of the bus bandwidth with the protocol.
 float tree_bus(const Cell& c, float bus) {
   const JobFacts& job = c.job();
   const bool ll128_on_a100 = job.min_compute_capability == 80 && c.protocol == Protocol::ll128;
@@ -109,7 +115,8 @@ float tree_bus(const Cell& c, float bus) {
   return c.since(18, 3) && c.graph.pattern == Pattern::tree ? scaled(bus, .85) : bus;
 }
 
-/// Direct: fully fast only when every GPU has a NIC of its own.
+/// Returns what CollNetDirect leaves of the bus bandwidth. It has the full speed only if every GPU has a NIC
+/// of its own.
 float collnet_direct_bus(const Cell& c, float bus) {
   if (c.since(20) && c.is_gather_or_scatter()) {
     if (c.since(27))
@@ -122,6 +129,7 @@ float collnet_direct_bus(const Cell& c, float bus) {
   return c.since(18) && c.job().min_compute_capability >= 90 ? scaled(bus, .85) : bus;
 }
 
+/// Returns what CollNet leaves of the bus bandwidth.
 float collnet_bus(const Cell& c, float bus) {
   if (c.before(14)) {
     if (c.protocol == Protocol::ll128) return 0;
@@ -133,6 +141,7 @@ float collnet_bus(const Cell& c, float bus) {
   return c.before(18) ? scaled(bus, .75) : bus;
 }
 
+/// Returns what the algorithm leaves of the bus bandwidth.
 float algorithm_bus(const Cell& c, float bus) {
   switch (c.algorithm) {
     case Algorithm::ring:
@@ -151,6 +160,7 @@ float algorithm_bus(const Cell& c, float bus) {
   return bus;
 }
 
+/// Returns the message size per byte on the bus for NVLS.
 float nvls_ratio(const Cell& c) {
   if (c.since(28)) return static_cast<float>(1.0 * c.job().ranks / c.ring_steps());
   if (c.since(18, 3)) return static_cast<float>(5.0 / 6.0);
@@ -158,7 +168,7 @@ float nvls_ratio(const Cell& c) {
   return c.job().nodes > 1 ? static_cast<float>(.70 * c.job().nodes / (2 * (c.job().nodes - 1))) : 0.0F;
 }
 
-/// Message size per byte on the bus.
+/// Returns the message size per byte on the bus.
 float ratio(const Cell& c) {
   if (c.algorithm == Algorithm::ring) return static_cast<float>((1.0 * c.job().ranks) / c.ring_steps());
   if (c.is_nvls()) return nvls_ratio(c);
@@ -166,7 +176,8 @@ float ratio(const Cell& c) {
   return .5F;
 }
 
-/// Whether the table has a bandwidth. 2.7 gave CollNet one wherever its search found channels.
+/// Returns whether the table has a bandwidth for the cell. NCCL 2.7 gave CollNet one wherever its search
+/// found channels.
 bool has_bandwidth(const Cell& c) {
   const JobFacts& job = c.job();
   if (c.graph.channels == 0) return false;

@@ -1,9 +1,9 @@
-// A forecast is latency + size / bandwidth. Two things bend the line: trees are slow at middle sizes, and a
-// ring over the network pays more latency once its chunks are full.
+// A forecast is latency + size / bandwidth. Two effects bend the line: trees are slow at middle sizes, and a
+// ring over the network has more latency once its chunks are full.
 //
 // NCCL evaluates the forecast T = L + S / B for each pair and takes the smallest; equal values go to the
-// first in its order. User settings and plug-ins remove pairs before that. The choice is made for every
-// message anew, so one training step uses several algorithms.
+// first pair in its order. User settings and plug-ins remove pairs before that. Each message has a choice of
+// its own, so one training step uses several algorithms.
 #include <algorithm>
 #include <bit>
 #include <vector>
@@ -16,8 +16,8 @@ namespace foretrain::nccl {
 
 namespace {
 
-/// Share of a tree's bandwidth by floor(log2(size / 64 B)): 64 B to 256 MiB (docs/sources/nccl_tuning.md
-/// 1.1).
+/// Shares of a tree's bandwidth by floor(log2(size / 64 B)), from 64 B to 256 MiB
+/// (docs/sources/nccl_tuning.md 1.1).
 using TreeShares = std::array<float, 23>;
 constexpr TreeShares kTreeLl{1,   1,   1,   1,   .9F, .8F, .7F, .7F, .7F, .7F, .6F, .5F,
                              .4F, .4F, .5F, .6F, .7F, .8F, .9F, 1,   1,   1,   1};
@@ -28,18 +28,21 @@ constexpr TreeShares kTreeLl128Until29{1,   1,   1,   1,   1,   .9F, .8F, .8F, .
 constexpr TreeShares kTreeSimple{.9F, .9F, .9F, .9F, .9F, .9F, .9F, .8F, .7F, .6F, .6F, .5F,
                                  .5F, .5F, .5F, .6F, .7F, .8F, .7F, .7F, .8F, .9F, .9F};
 
+/// Returns the shares for a protocol.
 const TreeShares& tree_shares(const Version& version, Protocol protocol) {
   if (protocol == Protocol::ll) return kTreeLl;
   if (protocol == Protocol::simple) return kTreeSimple;
   return version < Version{2, 10, 0} ? kTreeLl128Until29 : kTreeLl128Shares;
 }
 
+/// Returns floor(log2(bytes / 64)), at least 0.
 std::size_t size_class(std::int64_t bytes) {
   const auto cells = static_cast<std::uint64_t>(std::max<std::int64_t>(bytes, 0)) >> 6U;
   return cells > 1 ? static_cast<std::size_t>(std::bit_width(cells) - 1) : 0;
 }
 
-/// 2.5 had no such table, 2.7 one entry fewer; since 2.29 the last value holds for everything above.
+/// Returns the share for a size. NCCL 2.5 has no such table, and 2.7 has one entry fewer. Since 2.29 the last
+/// value holds for all larger sizes.
 float tree_share(const Version& version, Protocol protocol, std::int64_t bytes) {
   if (version < Version{2, 7, 0}) return 1;
   const std::size_t place = size_class(bytes), entries = version < Version{2, 8, 0} ? 22 : 23;
@@ -48,13 +51,14 @@ float tree_share(const Version& version, Protocol protocol, std::int64_t bytes) 
   return version >= Version{2, 29, 0} ? shares.back() : 1;
 }
 
+/// Returns whether the shares apply to the algorithm.
 bool bends(const JobFacts& job, Algorithm algorithm) {
   if (algorithm == Algorithm::tree) return true;
   return algorithm == Algorithm::nvls_tree && job.version >= Version{2, 29, 0} &&
          job.min_compute_capability >= 100 && (job.cpu == CpuVendor::intel || job.cpu == CpuVendor::amd);
 }
 
-/// How much more latency a ring over the network pays when its chunks are full.
+/// Returns the factor by which the latency of a ring over the network grows when its chunks are full.
 double ring_plateau(const JobFacts& job, std::int64_t bytes) {
   if (job.version < Version{2, 7, 0}) return 1;
   if (job.version < Version{2, 18, 0}) {
@@ -66,17 +70,20 @@ double ring_plateau(const JobFacts& job, std::int64_t bytes) {
   return job.min_compute_capability < 80 ? 1.9 : 1.4;
 }
 
-/// Operations that one kernel takes; rings pay for each.
+/// Returns how often the latency is paid for grouped operations. One kernel runs several of them, but rings
+/// pay for each.
 int latencies_paid(const JobFacts& job, Algorithm algorithm, int grouped) {
   const int per_kernel = job.version < Version{2, 22, 0} ? 9 : 62;
   return algorithm == Algorithm::ring ? grouped : (grouped + per_kernel - 1) / per_kernel;
 }
 
+/// Returns whether the algorithm needs a reducing network that is not available.
 bool switch_cannot_reduce(const JobFacts& job, Algorithm algorithm) {
   const bool collnet = algorithm == Algorithm::collnet_direct || algorithm == Algorithm::collnet_chain;
   return collnet && (!job.collnet || job.nodes == 1);
 }
 
+/// Returns "Ring/LL 49.7 us".
 std::string text_of(Algorithm algorithm, Protocol protocol, float us) {
   return fmt::format("{}/{} {:.1f} us", name_of(algorithm), foretrain::name_of(protocol), us);
 }

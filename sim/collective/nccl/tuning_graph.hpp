@@ -1,11 +1,11 @@
-// Which graph an algorithm of NCCL runs on.
+// The graph on which an algorithm of NCCL runs.
 #pragma once
 
 #include "sim/collective/nccl/tuning.hpp"
 
 namespace foretrain::nccl {
 
-/// PAT has no search of its own: it takes the tree's.
+/// Returns the graph of an algorithm. PAT has no search of its own and uses the tree's graph.
 inline const GraphResult& graph_of(const TuningInput& input, Algorithm algorithm) {
   switch (algorithm) {
     case Algorithm::ring:

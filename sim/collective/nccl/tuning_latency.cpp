@@ -1,5 +1,5 @@
-// Latency of a cell: what is paid once, plus the steps of the algorithm times what a step costs on NVLink,
-// PCIe or the network (docs/sources/nccl_tuning.md 1.2).
+// The latency of a cell is a base latency plus the steps of the algorithm times the latency of a step on
+// NVLink, PCIe or the network (docs/sources/nccl_tuning.md 1.2).
 #include <algorithm>
 #include <bit>
 
@@ -11,7 +11,7 @@ namespace foretrain::nccl {
 
 namespace {
 
-/// Everything the formulas below use.
+/// The terms of the formulas below.
 struct Terms {
   const JobFacts& job;
   CollectiveOp op;
@@ -23,18 +23,19 @@ struct Terms {
   bool simple() const { return protocol == Protocol::simple; }
   Hop local_hop() const { return graph.type_intra == PathClass::nvl ? Hop::nvlink : Hop::pcie; }
 
+  /// Returns the latency of a hop in us. On POWER, trees with Simple over PCIe use the row of rings.
   double hop(Hop hop, Algorithm row) const {
     const bool tree_simple_over_pcie = hop == Hop::pcie && row == Algorithm::tree && simple();
     if (job.cpu == CpuVendor::power && tree_simple_over_pcie) row = Algorithm::ring;
     return hop_latency_us(job.version, hop, row, protocol);
   }
-  /// A step inside a node.
+  /// Returns the latency of a step inside a node in us.
   float local() const {
     float step = static_cast<float>(hop(local_hop(), algorithm));
     if (job.nodes > 1 && !since(18) && protocol == Protocol::ll) step = static_cast<float>(step * 1.8);
     return step;
   }
-  /// A step between nodes.
+  /// Returns the latency of a step between nodes in us.
   float remote() const {
     const bool rows_of_tree = since(23) && job.ranks_per_node() == 1;
     float step = static_cast<float>(hop(Hop::network, rows_of_tree ? Algorithm::tree : algorithm));
@@ -44,12 +45,15 @@ struct Terms {
   }
 };
 
+/// Returns the latency of a ring's step inside a node. Between several nodes it is at least the time of
+/// posting.
 float ring_local_step(const Terms& t) {
   if (t.job.nodes == 1 || !t.since(18)) return t.local();
   const float post = (t.job.cpu == CpuVendor::amd ? 2.0F : 1.0F) * (t.simple() ? 3.0F : 1.0F);
   return std::max(t.local(), post);
 }
 
+/// Returns how many of the ring's steps go over the network.
 int ring_network_steps(const Terms& t) {
   const int nodes = t.job.nodes;
   if (nodes == 1) return 0;
@@ -57,6 +61,8 @@ int ring_network_steps(const Terms& t) {
   return t.since(12) && !t.since(23) ? 2 * nodes : 2 * (nodes - 1);
 }
 
+/// Returns the latency of a broadcast or reduce. NCCL assumes one step if all channels have the same order of
+/// GPUs.
 float rooted_ring(const Terms& t) {
   const Hop hop = t.job.nodes > 1 ? Hop::network : t.local_hop();
   if (t.graph.same_channels) return static_cast<float>(t.hop(hop, Algorithm::ring));
@@ -64,6 +70,7 @@ float rooted_ring(const Terms& t) {
   return static_cast<float>(t.job.ranks) * step;
 }
 
+/// Returns the latency of a ring without its base.
 float ring(const Terms& t) {
   if (t.op == CollectiveOp::broadcast || t.op == CollectiveOp::reduce) return rooted_ring(t);
   const int steps = (t.op == CollectiveOp::all_reduce ? 2 : 1) * (t.job.ranks - 1);
@@ -74,11 +81,13 @@ float ring(const Terms& t) {
   return static_cast<float>(steps - remote) * ring_local_step(t) + static_cast<float>(remote) * t.remote();
 }
 
+/// Returns the latency of a tree without its base: up and down the chain of a node and the tree of nodes.
 float tree(const Terms& t) {
   return 2.0F * (static_cast<float>(t.job.ranks_per_node() - 1) * t.local() +
                  static_cast<float>(floor_log2(t.job.nodes)) * t.remote());
 }
 
+/// Returns the latency of CollNetDirect without its base.
 float collnet_direct(const Terms& t) {
   const int others = t.job.ranks_per_node() - 1;
   if (!t.since(10)) return 2.0F * static_cast<float>(others) * t.local() + t.remote();
@@ -88,21 +97,25 @@ float collnet_direct(const Terms& t) {
          t.remote();
 }
 
+/// Returns the latency of CollNetChain without its base.
 float collnet_chain(const Terms& t) {
   const float inside = 2.0F * static_cast<float>(t.job.ranks_per_node() - 1) * t.local();
   return t.since(18) ? inside + t.remote() : inside;
 }
 
+/// Returns the latency of NVLS without its base.
 float nvls(const Terms& t) {
   const float inside = t.since(19) ? t.local() : 0.0F;
   return t.since(18) && t.job.nodes > 1 ? inside + t.remote() : inside;
 }
 
+/// Returns the latency of NVLSTree without its base.
 float nvls_tree(const Terms& t) {
   if (!t.since(19)) return 2.0F * static_cast<float>(t.job.nodes - 1) * t.remote();
   return t.local() + 2.0F * static_cast<float>(floor_log2(t.job.nodes)) * t.remote();
 }
 
+/// Returns the latency of PAT without its base.
 float pat(const Terms& t) {
   return static_cast<float>(static_cast<float>(floor_log2(t.job.nodes)) * (t.remote() / 3.5) +
                             t.job.ranks * 2.8);

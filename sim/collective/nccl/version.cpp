@@ -1,4 +1,5 @@
-// Two or three numbers with dots between them; a package's build number after a dash does not matter.
+// A version is two or three numbers with dots between them. The build number of a package after a dash is
+// ignored.
 #include "sim/collective/nccl/version.hpp"
 
 #include <charconv>
@@ -9,9 +10,10 @@ namespace foretrain::nccl {
 
 namespace {
 
+/// Patch number of a version without a patch.
 constexpr int kAnyPatch = 99;
 
-/// Takes a number of up to four digits from the front.
+/// Takes a number of up to four digits from the front of the text.
 std::optional<int> take_number(std::string_view& text) {
   int value = 0;
   const char* const end = text.data() + text.size();
@@ -21,6 +23,7 @@ std::optional<int> take_number(std::string_view& text) {
   return value;
 }
 
+/// Takes the expected character from the front of the text.
 bool take(std::string_view& text, char expected) {
   if (text.empty() || text.front() != expected) return false;
   text.remove_prefix(1);

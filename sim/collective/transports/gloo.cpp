@@ -1,6 +1,6 @@
-// gloo (pytorch/gloo, gloo/*.cc, 2018 to 2025): rings whose parts are cut into at least two segments of at
-// most 1 MiB, so that one flows while the other is added up; binomial broadcast; grouped sends for the rest.
-// PyTorch has no reduce-scatter over gloo but all-reduces.
+// The rules of gloo (pytorch/gloo, gloo/*.cc, 2018 to 2025). Parts of rings are cut into at least two
+// segments of at most 1 MiB, so that one moves while the other is added up. Broadcasts are binomial; other
+// operations are grouped sends. PyTorch over gloo runs a reduce-scatter as an all-reduce.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@ namespace foretrain {
 
 namespace {
 
-/// allreduce.cc, reduce.cc: segments of min(size / (n least), segment) bytes.
+/// Returns a choice with segments of min(size / (n least), segment) bytes (allreduce.cc, reduce.cc).
 TransportChoice segmented(const Transport& transport, CollectiveOp op, AlgorithmFamily family, Bytes size,
                           int ranks) {
   const double part = static_cast<double>(size.count) / ranks;

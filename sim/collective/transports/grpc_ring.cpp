@@ -1,6 +1,6 @@
-// TensorFlow's own collectives over gRPC (tensorflow/core/common_runtime/ring_alg.cc,
-// hierarchical_tree_broadcaster.cc): all-reduce and all-gather around a ring, parts cut in subdivisions until
-// one is at most 4 MiB, but not in more than two; broadcast along a binary tree.
+// The rules of TensorFlow's own collectives over gRPC (tensorflow/core/common_runtime/ring_alg.cc,
+// hierarchical_tree_broadcaster.cc). All-reduce and all-gather go around a ring. Parts are cut into
+// subdivisions until one is at most 4 MiB, but into no more than two. Broadcast goes along a binary tree.
 #include <algorithm>
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // MPICH's rules (Thakur, Rabenseifner, Gropp 2005; defaults of MPIR_CVAR_*_MSG_SIZE in src/mpi/coll):
-// recursive doubling for short, Rabenseifner for long all-reduces.
+// recursive doubling for short all-reduces, Rabenseifner's algorithm for long ones.
 #include "sim/collective/transports/libraries.hpp"
 
 namespace foretrain {

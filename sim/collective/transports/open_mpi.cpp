@@ -1,7 +1,7 @@
 // Open MPI's fixed decision rules (ompi/mca/coll/tuned/coll_tuned_decision_fixed.c before 4.1, measured by
-// its authors on Myrinet): recursive doubling below 10 000 bytes, rings above. Where it takes a neighbour
-// exchange, a split binary tree or a chain, the nearest row here is taken: ring, two trees, ring. Segments
-// are those of the rules.
+// its authors on Myrinet): recursive doubling below 10 000 bytes, rings above. For its neighbour exchange,
+// split binary tree and chain the nearest rows of the catalog are taken: ring, two trees, ring. Segments are
+// those of the rules.
 #include <fmt/format.h>
 
 #include "sim/collective/transports/libraries.hpp"
@@ -20,7 +20,7 @@ TransportChoice choose_open_mpi_all_reduce(double size, int n) {
   return {op, AlgorithmFamily::ring, pieces_of(size / n, {kMiB}, n), "Open MPI: segments of 1 MiB"};
 }
 
-/// The pipeline segment of a large broadcast: 128, 64, 16 or 8 KiB by size and ranks.
+/// Returns the pipeline segment of a large broadcast: 128, 64, 16 or 8 KiB by size and number of ranks.
 std::int64_t broadcast_segment(double size, int n) {
   if (n < 1.6134e-6 * size + 2.1102) return 128 << 10;
   if (n < 2.3679e-6 * size + 1.1787) return 64 << 10;

@@ -1,5 +1,5 @@
-// No library at all: the algorithms of a textbook on links that cost nothing but latency and bandwidth, for
-// comparison with other simulators and with closed forms.
+// No library: textbook algorithms on links that have only latency and bandwidth, for comparison with other
+// simulators and with closed forms.
 #include "sim/collective/transports/libraries.hpp"
 
 namespace foretrain {

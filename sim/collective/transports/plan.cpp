@@ -1,5 +1,5 @@
-// The library chooses the algorithm, the algorithm's closed form says how many messages and bytes, the
-// transport what each costs.
+// The closed form of a transport. The library chooses the algorithm, the algorithm's closed form gives the
+// numbers of messages and bytes, and the transport gives the time of each.
 #include <algorithm>
 #include <array>
 #include <cassert>
@@ -14,6 +14,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the rate of payload: that of the link or of its connections, whichever is lower.
 ByteRate rate_of(const Transport& transport, ByteRate link) {
   const ByteRate wire = link * transport.wire_efficiency;
   if (transport.stream_rate.per_second <= 0) return wire;
@@ -22,15 +23,15 @@ ByteRate rate_of(const Transport& transport, ByteRate link) {
 
 double seconds_per_byte(ByteRate rate) { return rate.per_second > 0 ? 1 / rate.per_second : 0; }
 
-/// Messages whole: one latency per hop, and what the busiest rank must do. In P pieces of x seconds each, a
-/// part that goes on to the next rank takes max(P x, x + latency): the pieces follow each other, unless the
-/// first has gone all the way before the last has left.
+/// Returns the time of the collective in s. Whole messages take one latency per hop, plus the work of the
+/// busiest rank. In P pieces of x seconds each, a part that goes on to the next rank takes max(P x, x +
+/// latency): the pieces follow each other, unless the first has arrived before the last has left.
 double isolated_seconds(const TransportPlan& plan, const LaneCosts& costs, double per_byte) {
   const double latency = to_seconds(plan.latency),
                busiest = plan.messages * to_seconds(plan.overhead) + plan.busiest_bytes * per_byte;
   const int pieces = plan.choice.pieces;
   if (pieces == 1) return plan.hops * latency + busiest;
-  // Where a whole part follows the pieces (gloo's reduce), the largest message is no piece.
+  // The largest message is not a piece if a whole part follows the pieces (gloo's reduce).
   const double bytes = plan.busiest_bytes / std::max({costs.sent, costs.received, costs.chain});
   const double mean = std::ceil(costs.chain * bytes / costs.steps);
   const double piece =
@@ -45,7 +46,7 @@ double isolated_seconds(const TransportPlan& plan, const LaneCosts& costs, doubl
 
 int pieces_of(double part, Bytes segment, int ranks) {
   if (segment.count <= 0) return 1;
-  // A rank's messages must be countable, whatever size somebody asks for.
+  // The number of a rank's messages must stay countable for any requested size.
   const double most = std::max(1, (1 << 28) / ranks);
   return static_cast<int>(std::clamp(std::ceil(part / static_cast<double>(segment.count)), 1.0, most));
 }

@@ -1,5 +1,5 @@
-// Collectives that do not run over NCCL: gloo, MPI, TensorFlow's gRPC ring; what their messages cost and
-// which algorithm they take.
+// Collectives that do not run over NCCL (gloo, MPI, TensorFlow's gRPC ring): the costs of their messages and
+// the choice of their algorithms.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,35 @@
 
 namespace foretrain {
 
-/// How a library moves messages between processes over one kind of link. A rate or limit of 0 means that
-/// there is none. Files: topologies/transports/*.toml; keys: transport_keys().
+/// The way in which a library moves messages between processes over one kind of link. A rate or limit of 0
+/// means that there is none. Files: topologies/transports/*.toml; keys: transport_keys().
 struct Transport {
-  std::string library;         ///< a name in transport_libraries(): who chooses the algorithm
-  Time message_overhead{};     ///< software of sender and receiver for one message, beyond the link's latency
-  Bytes header{};              ///< sent with every message
-  double wire_efficiency = 1;  ///< of the link's bandwidth, with enough streams
-  ByteRate stream_rate{};      ///< the most one connection carries
-  int streams = 1;             ///< connections between two ranks
-  Bytes eager_limit{};         ///< larger messages ask first: a round trip more; 0: nobody asks
-  Time rendezvous_overhead{};  ///< software of asking, beyond the round trip
-  ByteRate eager_copy_rate{};  ///< into and out of bounce buffers, for messages that do not ask
-  ByteRate host_rate{};        ///< of work on every byte on the host: serialising, copying
-  ByteRate add_rate{};         ///< of adding received bytes to own ones
-  Bytes segment{};             ///< pipelined algorithms cut parts into messages of at most this size
-  int segments = 1;            ///< and at least (gloo) or at most (gRPC ring) so many per part
+  /// A name in transport_libraries(), whose rule chooses the algorithm.
+  std::string library;
+  /// Software time of sender and receiver for one message, beyond the link's latency.
+  Time message_overhead{};
+  /// Bytes sent in addition with every message.
+  Bytes header{};
+  /// Share of the link's bandwidth that enough streams reach.
+  double wire_efficiency = 1;
+  /// Highest rate of one connection.
+  ByteRate stream_rate{};
+  /// Connections between two ranks.
+  int streams = 1;
+  /// Larger messages use the rendezvous protocol, which adds a round trip; 0: no message does.
+  Bytes eager_limit{};
+  /// Software time of the rendezvous, beyond the round trip.
+  Time rendezvous_overhead{};
+  /// Rate of copies into and out of bounce buffers, for messages without a rendezvous.
+  ByteRate eager_copy_rate{};
+  /// Rate of work on every byte on the host: serialising, copying.
+  ByteRate host_rate{};
+  /// Rate of adding received bytes to own ones.
+  ByteRate add_rate{};
+  /// Pipelined algorithms cut parts into messages of at most this size.
+  Bytes segment{};
+  /// Least (gloo) or largest (gRPC ring) number of messages per part.
+  int segments = 1;
   friend bool operator==(const Transport&, const Transport&) = default;
 };
 
@@ -43,25 +56,28 @@ struct TransportKey {
   std::string_view meaning;
 };
 
+/// Returns all keys of a transport file.
 std::span<const TransportKey> transport_keys();
 
-/// gloo over TCP as PyTorch and Horovod use it: topologies/transports/gloo_tcp.toml, where each figure has
-/// its source.
+/// Returns gloo over TCP as PyTorch and Horovod use it: topologies/transports/gloo_tcp.toml, where each
+/// figure has its source.
 Transport gloo_over_tcp();
 
-/// What a library does with a collective.
+/// The choice of a library for a collective.
 struct TransportChoice {
-  CollectiveOp runs_as = CollectiveOp::all_reduce;  ///< not the op asked for where the library has none of it
-  /// In the algorithm catalog with op `runs_as`; none: the library cannot.
+  /// The operation that runs; another one than requested if the library lacks that.
+  CollectiveOp runs_as = CollectiveOp::all_reduce;
+  /// The family in the algorithm catalog for `runs_as`; none: the library cannot do it.
   std::optional<AlgorithmFamily> family{};
   int pieces = 1;
   std::string why;
 };
 
-/// What messages are sent from and received into. Copies between GPUs and hosts are no part of a collective.
+/// The memory that messages are sent from and received into. Copies between GPUs and hosts are not part of a
+/// collective.
 enum class DataPlace : std::uint8_t { host_memory, gpu_memory };
 
-/// A library: a name and its rule. Requires ranks >= 2 and size as nccl-tests counts it.
+/// A library: its name and its rule. The rule requires ranks >= 2 and a size as nccl-tests counts it.
 struct TransportLibrary {
   std::string_view name;
   std::string_view summary;
@@ -69,39 +85,50 @@ struct TransportLibrary {
   DataPlace data = DataPlace::host_memory;
 };
 
+/// Returns all libraries.
 std::span<const TransportLibrary> transport_libraries();
 
-/// Null when there is none of this name.
+/// Returns the library of this name, or nullptr.
 const TransportLibrary* find_transport_library(std::string_view name);
 
-/// How a collective will run between ranks that are one link apart.
+/// The plan of a collective between ranks that are one link apart.
 struct TransportPlan {
   TransportChoice choice;
-  int hops = 0;                      ///< messages one after the other
-  int messages = 0;                  ///< that some rank's software handles one after the other
-  Bytes message{};                   ///< the largest, without header
-  bool rendezvous = false;           ///< such a message asks first
-  Time latency{};                    ///< of one message: link, round trip of asking
-  Time overhead{};                   ///< of one message: software
-  ByteRate rate{};                   ///< payload over the link while it flows
-  double host_seconds_per_byte = 0;  ///< of payload, spent beside the wire; adding is spread over all payload
-  /// Through the rank that moves most, in its busier direction, or down the longest chain.
+  /// Sequential messages.
+  int hops = 0;
+  /// Messages that one rank's software handles in sequence.
+  int messages = 0;
+  /// The largest message, without its header.
+  Bytes message{};
+  /// Such a message uses the rendezvous protocol.
+  bool rendezvous = false;
+  /// Latency of one message: link, and round trip of the rendezvous.
+  Time latency{};
+  /// Software time of one message.
+  Time overhead{};
+  /// Rate of payload over the link while it flows.
+  ByteRate rate{};
+  /// Seconds per byte of payload on the host, besides the wire; adding is spread over all payload.
+  double host_seconds_per_byte = 0;
+  /// Bytes through the rank that moves most, in its busier direction, or along the longest chain.
   double busiest_bytes = 0;
-  Time alone{};  ///< on an idle machine
+  /// Time on an idle machine.
+  Time alone{};
 };
 
-/// What the library takes, over a link without latency or limit as over any other.
+/// Returns the library's choice. It does not depend on the link.
 TransportChoice choose(const Transport& transport, CollectiveOp op, Bytes size, int ranks);
 
-/// Adds up what `costs`, those of the choice, take:
-///   alone = hops x latency + messages x overhead + busiest bytes x per byte, for whole messages;
-///   with P pieces of x = overhead + message x per byte, each hop of a part takes max(P x, x + latency)
-///   instead; per byte = 1/rate + host, or the larger of the two when messages are pipelined (pieces > 1):
-///   one flows while the other is worked on.
-/// Requires a known library and a positive bandwidth.
+/// Returns the plan that adds up the `costs` of a choice.
+///   Whole messages: alone = hops x latency + messages x overhead + busiest bytes x per byte.
+///   With P pieces of x = overhead + message x per byte, each hop of a part takes max(P x, x + latency)
+///   instead.
+/// Here "per byte" is 1/rate + host. If messages are pipelined (pieces > 1) it is the larger of the two,
+/// because one message moves while the other is worked on. Requires a known library and a positive bandwidth.
 TransportPlan plan(const Transport& transport, const TransportChoice& choice, const LaneCosts& costs,
                    Bytes size, Time link_latency, ByteRate link_bandwidth);
-/// The same for what the library chooses. One rank, or an op that the library cannot do: nothing, in no time.
+/// Returns the plan of the library's choice. One rank, or an operation that the library cannot do, takes no
+/// time.
 TransportPlan plan(const Transport& transport, CollectiveOp op, Bytes size, int ranks, Time link_latency,
                    ByteRate link_bandwidth);
 

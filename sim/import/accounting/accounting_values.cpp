@@ -1,4 +1,6 @@
-// Each value is bounded where it is read, so that products of them stay finite.
+// Values are bounded where they are read, so that sums and products of values stay finite.
+// The number is checked by its characters first: Slurm prints neither signs nor exponents, so such text is a
+// mistake in the file.
 #include "sim/import/accounting/accounting_values.hpp"
 
 #include <algorithm>
@@ -13,19 +15,22 @@ namespace foretrain {
 
 namespace {
 
+/// About 30 years, in seconds.
 constexpr double kMostSeconds = 1e9;
+/// An exabyte, in bytes.
 constexpr double kMostBytes = 1e18;
-/// Of a share: tools round, and samples of several processes add up.
+/// The largest percentage that is accepted: tools round, and samples of several processes add up.
 constexpr double kMostPercent = 110;
 
-/// Digits and at most one point: no sign, no exponent, no "nan".
+/// Reads digits and at most one point; a sign, an exponent and "nan" are refused.
 std::optional<double> plain_number(std::string_view text) {
   if (text.empty() || text.size() > 30 || text.find_first_not_of("0123456789.") != std::string_view::npos)
     return std::nullopt;
   return number_of(text);
 }
 
-/// The power of 1024 that a unit's first letter stands for.
+/// Returns the power of 1024 that the first letter of a unit stands for, in either case; no value for other
+/// letters.
 std::optional<int> power_of(char letter) {
   constexpr std::string_view letters = "BKMGTP";
   const std::size_t place = letters.find(static_cast<char>(letter >= 'a' ? letter - 32 : letter));
@@ -37,12 +42,14 @@ std::optional<int> power_of(char letter) {
 std::optional<double> elapsed_seconds(std::string_view text) {
   text = trimmed(text);
   double days = 0;
+  // The days come first and end at a dash: "2-03:04:05".
   const std::size_t dash = text.find('-');
   if (dash != std::string_view::npos) {
     const auto read = whole_count(text.substr(0, dash));
     if (!read) return std::nullopt;
     days = *read, text.remove_prefix(dash + 1);
   }
+  // A single part is a duration only behind a dash; without a dash it is a bare number.
   const std::vector<std::string_view> parts = split_at(text, ':');
   if (parts.empty() || parts.size() > 3 || (parts.size() == 1 && dash == std::string_view::npos))
     return std::nullopt;
@@ -71,12 +78,13 @@ std::optional<double> memory_bytes(std::string_view text, double bare) {
   if (!number) return std::nullopt;
   std::string_view unit = trimmed(text.substr(end));
   double bytes = *number * bare;
-  if (unit.ends_with('c') || unit.ends_with('n'))
-    unit.remove_suffix(1);  // of a core, of a node: the caller counts them
+  // "c" and "n" say that the amount is of one core or one node; the caller multiplies.
+  if (unit.ends_with('c') || unit.ends_with('n')) unit.remove_suffix(1);
   if (!unit.empty()) {
     const auto power = power_of(unit.front());
     if (!power) return std::nullopt;
     bytes = *number * std::pow(1024.0, *power);
+    // The letter may be followed by "B" or "iB": "GB" and "GiB" are both powers of 1024 here.
     unit.remove_prefix(1);
     if (unit.starts_with('i')) unit.remove_prefix(1);
     if (*power > 0 && unit.starts_with('B')) unit.remove_prefix(1);
@@ -114,12 +122,15 @@ std::map<std::string, std::string, std::less<>> resource_list(std::string_view t
 
 ListedGpus listed_gpus(const std::map<std::string, std::string, std::less<>>& resources) {
   ListedGpus out;
+  // A list may hold the total ("gres/gpu=4") and the same GPUs by type ("gres/gpu:v100=4"), so the total
+  // wins.
   int typed = 0;
   for (const auto& [name, amount] : resources) {
     const auto count = whole_count(amount);
     if (!count) continue;
     if (name == "gres/gpu") out.count = count;
     if (!name.starts_with("gres/gpu:")) continue;
+    // The bound keeps a long list of large amounts from overflowing.
     typed = std::min(typed + *count, 100'000'000);
     out.type = out.type.empty() ? name.substr(9) : out.type + "+" + name.substr(9);
   }

@@ -1,4 +1,6 @@
-// The order is that of trying: marks that stand in one format alone come first.
+// The table of accounting formats and the functions that choose from it.
+// Formats are tried in the order of the table. Those with marks that no other format has stand first, and
+// general tables stand last.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -9,6 +11,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the names of all formats in one line, for the hint of an error.
 std::string known_accounting() {
   std::string out = "known:";
   for (const AccountingFormat& format : accounting_formats())
@@ -38,12 +41,14 @@ bool is_accounting(std::string_view text) {
 }
 
 std::vector<FinishedJob> read_accounting(const SourceText& source) {
+  // A NUL byte means that the file is binary; no format is tried then.
   const bool is_text = source.text.find('\0') == std::string::npos;
   for (const AccountingFormat& format : accounting_formats()) {
     if (!is_text || !format.recognises(source.text)) continue;
     return read_or_throw(source, [&](const SourceText& text, Diagnostics& diagnostics) {
       std::vector<FinishedJob> jobs;
       format.read(text, diagnostics, jobs);
+      // A recognised file without a job is a mistake of its own, unless a more precise one was reported.
       if (jobs.empty() && diagnostics.empty()) diagnostics.report({}, "holds no job");
       return jobs;
     });

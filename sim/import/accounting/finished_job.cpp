@@ -1,4 +1,7 @@
-// Joining goes figure by figure: the first file that says one counts, a later one must not contradict it.
+// Joining goes figure by figure: the first file that holds a figure counts, and a later file must not
+// contradict it.
+// Only counts and the run time are compared. Other figures differ legitimately: tools sample and round in
+// their own way.
 #include "sim/import/accounting/finished_job.hpp"
 
 #include <algorithm>
@@ -15,12 +18,13 @@ namespace foretrain {
 
 namespace {
 
+/// A state of Slurm in lower case, with its short form.
 struct StateName {
   std::string_view name, shorthand;
   JobState state;
 };
 
-/// sacct(1), JOB STATE CODES.
+/// States and short forms of sacct(1), section JOB STATE CODES.
 constexpr std::array<StateName, 18> kStateNames{{{"completed", "cd", JobState::completed},
                                                  {"failed", "f", JobState::failed},
                                                  {"boot_fail", "bf", JobState::node_failure},
@@ -40,17 +44,22 @@ constexpr std::array<StateName, 18> kStateNames{{{"completed", "cd", JobState::c
                                                  {"pending", "pd", JobState::pending},
                                                  {"configuring", "cf", JobState::pending}}};
 
+/// Says whether a job in this state will change no more.
 bool is_over(JobState state) {
   return state != JobState::running && state != JobState::pending && state != JobState::unknown;
 }
 
-/// Clocks of the tools differ by a second or two, and seff rounds.
+/// Says whether two run times agree to within 2 s and 2 %: the clocks of the tools differ by a second or two,
+/// and seff rounds.
 bool is_about(double a, double b) { return std::abs(a - b) <= 2 + 0.02 * std::max(a, b); }
 
+/// Adds the figures of further files to a job and collects contradictions.
 class JobJoiner {
  public:
   JobJoiner(FinishedJob& into, std::vector<Diagnostic>& mistakes) : into_(into), mistakes_(mistakes) {}
 
+  /// Adds the figures that are missing and compares counts.
+  /// Run times are compared only when both files saw the same end; a file from a running job is merely older.
   void add(FinishedJob& other) {
     const bool ended_alike =
         into_.state && other.state && into_.state->value == other.state->value && is_over(into_.state->value);
@@ -65,6 +74,8 @@ class JobJoiner {
   }
 
  private:
+  /// Reports two figures that contradict each other at the place of the second, up to the limit of
+  /// diagnostics.
   void contradict(const FigurePlace& first, const std::string& a, const FigurePlace& second,
                   const std::string& b) {
     if (mistakes_.size() >= Diagnostics::kMostDiagnostics) return;
@@ -78,6 +89,7 @@ class JobJoiner {
     if (a && b && a->value != b->value)
       contradict(a->at, fmt::format("{} {}", a->value, what), b->at, fmt::format("{} {}", b->value, what));
   }
+  /// Moves a figure if none is there; all members of FinishedJob but the id are listed in take_all.
   template <class T>
   static void take(Known<T>& into, Known<T>& other) {
     if (!into && other) into = std::move(other);
@@ -101,7 +113,8 @@ class JobJoiner {
   std::vector<Diagnostic>& mistakes_;
 };
 
-/// What names no job, once it is known how many there are.
+/// Joins the jobs without id, once it is known how many others there are. Throws InputError when there are
+/// several.
 void join_nameless(std::vector<FinishedJob>& jobs, std::vector<FinishedJob>& nameless,
                    std::vector<Diagnostic>& mistakes) {
   if (nameless.empty()) return;
@@ -125,7 +138,8 @@ std::string_view name_of(JobState state) {
 JobState job_state(std::string_view text) {
   std::string word = lower_case(trimmed(text.substr(0, 200)));
   word = word.substr(0, word.find_first_of(" ,("));
-  const bool is_cut = word.ends_with('+');  // columns of sacct without -P are ten wide
+  // Columns of sacct without -P are ten characters wide, and a cut word ends in "+".
+  const bool is_cut = word.ends_with('+');
   if (is_cut) word.pop_back();
   for (const StateName& row : kStateNames) {
     if (row.name == word || row.shorthand == word ||
@@ -161,6 +175,7 @@ std::optional<double> gpu_utilization(const FinishedJob& job) {
       if (gpu.utilization) sum += *gpu.utilization, ++seen;
     }
   }
+  // GPUs without a measurement do not count as idle.
   if (seen > 0) return sum / seen;
   return job.gpu_utilization ? std::optional(job.gpu_utilization->value) : std::nullopt;
 }
@@ -194,6 +209,7 @@ std::vector<FinishedJob> joined_jobs(std::vector<FinishedJob> jobs) {
       continue;
     }
     const auto [place, is_new] = places.emplace(job.id, out.size());
+    // The first file of a job makes the entry, and further files are joined with it.
     if (is_new)
       out.push_back(std::move(job));
     else

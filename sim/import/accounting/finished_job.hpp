@@ -1,5 +1,6 @@
-// A job as the batch system's accounting tells of it afterwards: what it had, what it used, how it ended.
-// What no file says stays empty, and every figure knows where it was read.
+// A finished job as the batch system's accounting describes it: what it was given, what it used, and how it
+// ended.
+// A figure that no file holds has no value, and every figure carries the place where it was read.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,8 @@
 
 namespace foretrain {
 
-/// How a job ended, in words that all batch systems share.
+/// The end of a job, in states that all batch systems share. `unknown` stands for a text that is no state of
+/// Slurm.
 enum class JobState : std::uint8_t {
   unknown,
   completed,
@@ -25,18 +27,24 @@ enum class JobState : std::uint8_t {
   running,
   pending
 };
+/// Returns the state in words for people, such as "out of memory".
 std::string_view name_of(JobState state);
-/// Of COMPLETED, "CANCELLED by 1000", CD, OUT_OF_ME+, …; unknown for what Slurm does not say.
+/// Reads a state as Slurm prints it: COMPLETED, "CANCELLED by 1000", the short form CD, or OUT_OF_ME+ as
+/// sacct cuts it.
+/// Case does not matter. Returns `unknown` for other texts.
 JobState job_state(std::string_view text);
 
-/// Where a figure stands.
+/// The place in an input file where a figure was read, for messages and reports.
 struct FigurePlace {
   std::string file;
-  int line = 0;      ///< 0: in a JSON text, which has no lines of interest
-  std::string said;  ///< the column or key: "AllocTRES", "Run Time"
+  /// Line of the file, from 1; 0 when the file is JSON, where no line is known.
+  int line = 0;
+  /// Column or key of the figure, such as "AllocTRES" or "Run Time".
+  std::string said;
   friend bool operator==(const FigurePlace&, const FigurePlace&) = default;
 };
-/// "sacct.txt:3 (AllocTRES)".
+/// Returns the place in one line, such as "sacct.txt:3 (AllocTRES)". Control characters of the file are made
+/// printable.
 std::string text_of(const FigurePlace& place);
 
 /// A figure of an accounting file with its place in the file.
@@ -45,49 +53,69 @@ struct Figure {
   T value{};
   FigurePlace at{};
 };
+/// A figure that a file may or may not hold.
 template <class T>
 using Known = std::optional<Figure<T>>;
 
-/// What was seen of one GPU while the job ran.
+/// The measurements of one GPU while the job ran, as jobstats, seff or a table of nvidia-smi give them.
 struct MeasuredGpu {
+  /// Name of the node; empty when the table has no column for it.
   std::string node;
+  /// Number of the GPU on its node, from 0.
   int index = 0;
-  std::optional<double> utilization;                ///< share of the time in which a kernel ran, 0..1
-  std::optional<double> memory_used, memory_total;  ///< bytes
+  /// Share of the time in which a kernel ran, 0..1.
+  std::optional<double> utilization;
+  /// Bytes of GPU memory: the highest use that was seen, and the capacity.
+  std::optional<double> memory_used, memory_total;
   friend bool operator==(const MeasuredGpu&, const MeasuredGpu&) = default;
 };
 
 /// A finished job as accounting files describe it. A member that no file gives has no value.
 struct FinishedJob {
-  std::string id;  ///< empty: the file names none
+  /// Identifier such as "123" or "123_4" (a task of an array); empty when the file names none.
+  std::string id;
+  /// Texts as written: the moments have the format of their tool and are for display only.
   Known<std::string> name, cluster, partition, node_list, start, end;
-  Known<std::string> state_text;  ///< as written
+  /// The state as the tool wrote it.
+  Known<std::string> state_text;
   Known<JobState> state;
   Known<int> exit_code, signal;
-  Known<int> nodes, gpus, cpus, tasks, cpus_per_task;  ///< of the whole job
+  /// Counts of the whole job, except cpus_per_task.
+  Known<int> nodes, gpus, cpus, tasks, cpus_per_task;
   Known<std::string> gpu_type;
-  Known<double> elapsed_s, limit_s;         ///< a limit of 0: none
-  Known<double> memory_asked, memory_used;  ///< bytes of all nodes
-  Known<double> cpu_s, cpu_efficiency;      ///< CPU seconds; share of cores times elapsed
-  Known<double> gpu_utilization;            ///< mean of all GPUs, 0..1
-  Known<double> gpu_memory_used;            ///< bytes of one GPU
+  /// Run time and time limit in seconds. A limit of 0 means that there is none.
+  Known<double> elapsed_s, limit_s;
+  /// Host memory in bytes, summed over all nodes: requested, and the highest use.
+  Known<double> memory_asked, memory_used;
+  /// CPU seconds of all processes, and their share of cores times run time.
+  Known<double> cpu_s, cpu_efficiency;
+  /// Mean over all GPUs, 0..1, where the tool gives no value for each GPU.
+  Known<double> gpu_utilization;
+  /// Highest use of memory of one GPU, in bytes.
+  Known<double> gpu_memory_used;
+  /// The GPUs that the tool measured.
   Known<std::vector<MeasuredGpu>> measured_gpus;
 };
 
-/// CPU seconds of cores times elapsed; none where neither is known. At most what the cores have, but for what
-/// hardware threads do to it.
+/// Returns CPU seconds divided by cores times run time, or the share that the file itself gives.
+/// No value when one of the three is missing or zero. The share may exceed 1 where hardware threads count as
+/// cores elsewhere.
 std::optional<double> cpu_efficiency(const FinishedJob& job);
-/// As the accounting says, else as many as were seen.
+/// Returns the number of GPUs that the accounting states, else the number of GPUs that were measured.
 std::optional<int> gpu_count(const FinishedJob& job);
-/// Mean over the GPUs that were seen, else what the accounting says of all of them.
+/// Returns the mean utilisation over the measured GPUs, 0..1, else the value that the accounting gives for
+/// all of them.
 std::optional<double> gpu_utilization(const FinishedJob& job);
-/// The largest of one GPU, in bytes.
+/// Returns the highest use of memory of any one GPU, in bytes.
 std::optional<double> gpu_memory_used(const FinishedJob& job);
-/// Of one GPU, in bytes.
+/// Returns the memory capacity of one GPU in bytes: that of the first GPU for which it is known.
 std::optional<double> gpu_memory_total(const FinishedJob& job);
 
-/// Jobs of several files with one id are one job, and what names no id belongs to the only job there is.
-/// Throws InputError with both places where two files contradict each other.
+/// Joins the jobs of several files: jobs with the same id are one job, and the first file that holds a figure
+/// counts.
+/// Jobs without an id are joined with the only job that has one. The order of first occurrence is kept.
+/// Throws InputError with both places where two files contradict each other in GPUs, nodes, CPUs or run time,
+/// and where a file without an id meets several jobs.
 std::vector<FinishedJob> joined_jobs(std::vector<FinishedJob> jobs);
 
 }  // namespace foretrain

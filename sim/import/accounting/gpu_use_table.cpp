@@ -1,5 +1,6 @@
-// A head has a column that numbers GPUs and one with a share or an amount; its cells lie between commas,
-// bars, tabs or two blanks.
+// A line is a head if one column numbers GPUs and another holds a utilisation or an amount of memory.
+// The separator is not known beforehand: bars, commas, tabs and runs of two blanks are tried in turn, and the
+// one that yields a head is kept for its rows.
 #include "sim/import/accounting/gpu_use_table.hpp"
 
 #include <algorithm>
@@ -13,10 +14,11 @@ namespace foretrain {
 
 namespace {
 
+/// Limits against files that are no such tables.
 constexpr std::size_t kMostGpuRows = 100'000;
 constexpr std::size_t kMostGpuCells = 60;
 
-/// Cut where two blanks stand.
+/// Cuts a line where two or more blanks stand, so that a cell may hold single blanks.
 std::vector<std::string_view> wide_cells(std::string_view line) {
   std::vector<std::string_view> out;
   while (!(line = trimmed(line)).empty() && out.size() < kMostGpuCells) {
@@ -27,6 +29,7 @@ std::vector<std::string_view> wide_cells(std::string_view line) {
   return out;
 }
 
+/// Returns the bytes of the unit that a head in lower case names; 1 when it names none.
 double bytes_unit(std::string_view head) {
   if (holds(head, "gib") || holds(head, "gb")) return 1ll << 30;
   if (holds(head, "mib") || holds(head, "mb")) return 1 << 20;
@@ -39,12 +42,15 @@ std::vector<std::string_view> GpuUseTable::cells_of(std::string_view line) const
   if (separator_ == ' ') return wide_cells(line);
   std::vector<std::string_view> out = split_at(line, separator_);
   for (std::string_view& cell : out) cell = trimmed(cell);
-  if (out.size() > 1 && out.front().empty()) out.erase(out.begin());  // | a | b |
+  // Lines such as "| a | b |" have an empty cell at each end.
+  if (out.size() > 1 && out.front().empty()) out.erase(out.begin());
   if (out.size() > 1 && out.back().empty()) out.pop_back();
   if (out.size() > kMostGpuCells) out.resize(kMostGpuCells);
   return out;
 }
 
+// Some reports name the quantity above the table ("GPU memory") and the statistic in the head ("max (GiB)").
+// A column in percent is no amount of memory, although its head may hold "mem".
 GpuUseTable::Head GpuUseTable::head_of(std::string_view cell, const std::string& title) {
   const std::string head = lower_case(trimmed(cell.substr(0, 100)));
   const bool is_memory =
@@ -63,6 +69,7 @@ GpuUseTable::Head GpuUseTable::head_of(std::string_view cell, const std::string&
 bool GpuUseTable::take_head(const std::vector<std::string_view>& cells, const std::string& before) {
   std::vector<Head> heads;
   for (const std::string_view cell : cells) {
+    // The first of several columns with one meaning counts.
     const Head head = head_of(cell, before);
     const bool is_known = std::ranges::any_of(
         heads, [&](const Head& h) { return h.column == head.column && h.column != Column::other; });
@@ -71,6 +78,7 @@ bool GpuUseTable::take_head(const std::vector<std::string_view>& cells, const st
   const auto has = [&](Column column) {
     return std::ranges::any_of(heads, [&](const Head& h) { return h.column == column; });
   };
+  // A table of other things may have one of the columns, so two are required.
   if (!has(Column::index) || !(has(Column::utilization) || has(Column::memory_used))) return false;
   columns_ = std::move(heads);
   return true;
@@ -78,13 +86,16 @@ bool GpuUseTable::take_head(const std::vector<std::string_view>& cells, const st
 
 bool GpuUseTable::take(const LogLine& line, JobSheet& sheet) {
   const std::string before = std::exchange(title_, lower_case(trimmed(line.text.substr(0, 200))));
+  // Longer lines belong to no table.
   if (line.text.size() > 4000) return false;
   const char old = separator_;
   for (const char separator : {'|', ',', '\t', ' '}) {
+    // A new head replaces the old one at any line; a report may hold several tables.
     separator_ = separator;
     if (!(separator == ' ' || holds(line.text, std::string_view(&separator, 1)))) continue;
     if (take_head(cells_of(line.text), before)) return true;
   }
+  // This line is no head, so it is read with the separator of the last one.
   separator_ = old;
   if (columns_.empty()) return false;
   const std::vector<std::string_view> cells = cells_of(line.text);
@@ -93,21 +104,25 @@ bool GpuUseTable::take(const LogLine& line, JobSheet& sheet) {
   return is_row;
 }
 
+/// Reads a row of the table. A row whose index is no number is skipped.
 void GpuUseTable::take_row(const std::vector<std::string_view>& cells, const LogLine& line, JobSheet& sheet) {
   std::pair<std::string, int> name;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (columns_[i].column == Column::node) name.first = std::string(cells[i].substr(0, 200));
     if (columns_[i].column != Column::index) continue;
     const auto index = whole_count(cells[i]);
-    if (!index) return;  // a rule, or a sum
+    // This is a rule between rows, or a row of sums.
+    if (!index) return;
     name.second = *index;
   }
+  // The figures of all rows are given together, with the place of the first row.
   if (first_line_ == 0) first_line_ = line.number;
   Seen& seen = seen_[name];
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const int begin = static_cast<int>(cells[i].data() - line.text.data()) + 1;
     const JobCell cell{cells[i], {line.number, begin, static_cast<int>(cells[i].size())}, "GPU table"};
     Known<double> read;
+    // The sheet checks and reports a value; here it is summed up instead of kept.
     if (columns_[i].column == Column::utilization) {
       sheet.share(read, cell);
       if (read) seen.sum += read->value, ++seen.rows;
@@ -119,6 +134,7 @@ void GpuUseTable::take_row(const std::vector<std::string_view>& cells, const Log
   }
 }
 
+// A figure of 0 bytes means that nothing was measured, so it stays empty.
 void GpuUseTable::give(FinishedJob& job, JobSheet& sheet) {
   std::vector<MeasuredGpu> gpus;
   for (const auto& [name, seen] : seen_) {
@@ -132,6 +148,7 @@ void GpuUseTable::give(FinishedJob& job, JobSheet& sheet) {
   seen_.clear(), columns_.clear(), first_line_ = 0;
 }
 
+// A head is searched for in the first 64 KiB.
 bool is_gpu_use_table(std::string_view text) {
   const SourceText source;
   Diagnostics diagnostics(source);

@@ -1,4 +1,5 @@
-// The only door to zlib: piece by piece, so that a small text that unpacks to gigabytes is given up early.
+// The only file that uses zlib. It unpacks piece by piece, so that a small text that would unpack to
+// gigabytes is given up at the limit.
 #include "sim/import/accounting/gzip.hpp"
 
 #include <array>
@@ -11,11 +12,11 @@ namespace foretrain {
 
 namespace {
 
-/// Ends the stream whatever happens.
+/// Owns a zlib stream and ends it on every way out of the function.
 struct Inflater {
   z_stream stream{};
   bool is_ready = false;
-  /// 32: zlib tells gzip's head from its own; 15: the largest window.
+  /// 15 is the largest window, in bits; adding 32 makes zlib accept the headers of gzip and of zlib.
   Inflater() : is_ready(inflateInit2(&stream, 15 + 32) == Z_OK) {}
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
@@ -29,7 +30,8 @@ struct Inflater {
 std::optional<std::string> unpacked_gzip(std::string_view packed, std::size_t most) {
   Inflater inflater;
   if (!inflater.is_ready || packed.size() > most) return std::nullopt;
-  std::string input(packed);  // zlib takes no const
+  // zlib takes no const pointer, so the input is copied.
+  std::string input(packed);
   inflater.stream.next_in = reinterpret_cast<Bytef*>(input.data());
   inflater.stream.avail_in = static_cast<uInt>(input.size());
   std::string out;
@@ -38,6 +40,7 @@ std::optional<std::string> unpacked_gzip(std::string_view packed, std::size_t mo
     inflater.stream.next_out = reinterpret_cast<Bytef*>(piece.data());
     inflater.stream.avail_out = static_cast<uInt>(piece.size());
     result = inflate(&inflater.stream, Z_NO_FLUSH);
+    // Z_BUF_ERROR means that the input ends before the stream does.
     if (result != Z_OK && result != Z_STREAM_END) return std::nullopt;
     out.append(piece.data(), piece.size() - inflater.stream.avail_out);
     if (out.size() > most) return std::nullopt;
@@ -47,13 +50,16 @@ std::optional<std::string> unpacked_gzip(std::string_view packed, std::size_t mo
 
 std::string packed_gzip(std::string_view text) {
   z_stream stream{};
-  constexpr int kWindow = 15 + 16, kMemory = 8;  // 16: with gzip's head
+  // Adding 16 to the window makes zlib write the header of gzip. 8 is zlib's default level of memory.
+  constexpr int kWindow = 15 + 16, kMemory = 8;
   if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kWindow, kMemory, Z_DEFAULT_STRATEGY) != Z_OK)
     throw EnvironmentError("no memory to pack a file with gzip");
-  std::string input(text), out;  // zlib takes no const
+  // zlib takes no const pointer, so the input is copied.
+  std::string input(text), out;
   stream.next_in = reinterpret_cast<Bytef*>(input.data());
   stream.avail_in = static_cast<uInt>(input.size());
   std::array<char, 1 << 14> piece{};
+  // deflate() returns Z_STREAM_END once everything is written.
   for (int result = Z_OK; result == Z_OK;) {
     stream.next_out = reinterpret_cast<Bytef*>(piece.data());
     stream.avail_out = static_cast<uInt>(piece.size());

@@ -1,4 +1,4 @@
-// gzip in both directions, in memory.
+// Packs and unpacks gzip in memory, by zlib.
 #pragma once
 
 #include <optional>
@@ -7,11 +7,12 @@
 
 namespace foretrain {
 
-/// What gzip or zlib packed, at most `most` bytes; nothing when it is broken, cut or larger.
+/// Unpacks gzip or zlib data. Returns no value when the data is broken or cut, or when the input or the
+/// output exceeds `most` bytes.
 std::optional<std::string> unpacked_gzip(std::string_view packed, std::size_t most);
 
-/// As `gzip -n` packs it: no name and no time, so that equal texts are equal files. Throws EnvironmentError
-/// where there is no memory for it.
+/// Packs a text as `gzip -n` does: without name and time, so that equal texts give equal bytes. Throws
+/// EnvironmentError when there is no memory for it.
 std::string packed_gzip(std::string_view text);
 
 }  // namespace foretrain

@@ -1,4 +1,6 @@
-// What the readers share: cells to figures, and JSON that may hold anything.
+// This file holds what the readers of accounting share: from cells to figures, and JSON of any shape.
+// No value of a file is trusted: each one is bounded, and JSON is given up at a depth before it can exhaust
+// the stack.
 #include "sim/import/accounting/job_sheet.hpp"
 
 #include <algorithm>
@@ -16,9 +18,10 @@ namespace foretrain {
 
 namespace {
 
+/// Limit of jobs in one file.
 constexpr std::size_t kMostJobs = 20'000;
 constexpr std::size_t kLongestName = 1000;
-/// Of a payload, packed and unpacked: ten thousand GPUs are a megabyte.
+/// Limit of a payload in bytes, packed and unpacked. Ten thousand GPUs take about a megabyte.
 constexpr std::size_t kLargestSummary = std::size_t{16} << 20;
 constexpr int kDeepestSummary = 8;
 
@@ -31,6 +34,7 @@ FinishedJob* JobSheet::job(std::string_view id, int line) {
   const std::string name = shortened(trimmed(id), 100);
   if (const auto found = places_.find(name); found != places_.end() && !name.empty())
     return &jobs_[found->second];
+  // The message is given once; the reader stops at the nullptr.
   if (jobs_.size() >= kMostJobs) {
     if (!told_) diagnostics_.report({line, 1, 1}, fmt::format("more than {} jobs", kMostJobs));
     told_ = true;
@@ -42,6 +46,7 @@ FinishedJob* JobSheet::job(std::string_view id, int line) {
   return &jobs_.back();
 }
 
+// JSON and payloads reuse one span for many figures, so the key is what tells them apart.
 FigurePlace JobSheet::place_of(const JobCell& cell) const {
   return {source_.name, cell.span.line, std::string(cell.said.substr(0, 60))};
 }
@@ -61,6 +66,7 @@ void JobSheet::seconds(Known<double>& field, const JobCell& cell) {
 void JobSheet::limit(Known<double>& field, const JobCell& cell) {
   if (says_nothing(cell.text) || lower_case(trimmed(cell.text.substr(0, 40))) == "partition_limit") return;
   const auto value = limit_seconds(cell.text);
+  // "Partition_Limit" was excluded above: the limit is then that of the partition.
   value ? put(field, *value, cell) : mistake(cell, "time limit", "1-02:30:00 or UNLIMITED");
 }
 
@@ -68,7 +74,7 @@ void JobSheet::bytes(Known<double>& field, const JobCell& cell, double bare) {
   if (says_nothing(cell.text)) return;
   const auto value = memory_bytes(cell.text, bare);
   if (!value) return mistake(cell, "amount of memory", "180000M");
-  // Zero is what stands there when nobody looked, or when the whole node was asked for.
+  // Slurm writes 0 when nobody measured, or when the job asked for the whole node.
   if (*value > 0) put(field, *value, cell);
 }
 
@@ -103,6 +109,7 @@ void JobSheet::exit_code(FinishedJob& job, const JobCell& cell) {
   put(job.exit_code, *code, cell), put(job.signal, *signal, cell);
 }
 
+// The whole list has one place, so all its parts share the span of the cell.
 void JobSheet::resources(FinishedJob& job, const JobCell& cell) {
   if (says_nothing(cell.text)) return;
   const auto list = resource_list(cell.text);
@@ -114,7 +121,7 @@ void JobSheet::resources(FinishedJob& job, const JobCell& cell) {
   count(job.cpus, part("cpu")), count(job.nodes, part("node"));
   bytes(job.memory_asked, part("mem"), 1 << 20);
   const ListedGpus gpus = listed_gpus(list);
-  // A list without GPUs is one of a job that had none, or of a site that does not count them.
+  // A list without GPUs is that of a job that had none, or of a site that does not count them.
   if (gpus.count) put(job.gpus, *gpus.count, cell);
   if (!gpus.type.empty()) put(job.gpu_type, gpus.type, cell);
 }
@@ -123,7 +130,9 @@ void JobSheet::admin_comment(FinishedJob& job, const JobCell& cell) {
   std::string_view text = trimmed(cell.text);
   if (!text.starts_with("JS1:")) return;
   text.remove_prefix(4);
-  if (text == "Short" || text == "None") return;  // too short to be seen, or nobody looked
+  // The job was too short for a sample, or jobstats kept nothing.
+  if (text == "Short" || text == "None") return;
+  // The layers are checked one by one, so that the message can say which of them is broken.
   const auto packed = text.size() <= kLargestSummary ? decoded_base64(text) : std::optional<std::string>();
   const auto json = packed ? unpacked_gzip(*packed, kLargestSummary) : std::nullopt;
   const LogJson summary = json ? shallow_json(*json, kDeepestSummary) : LogJson();
@@ -144,6 +153,8 @@ bool says_nothing(std::string_view text) {
   return std::ranges::find(words, text) != std::end(words);
 }
 
+// The callback discards what lies below the limit while parsing, so a deep text costs no deep recursion
+// later.
 LogJson shallow_json(std::string_view text, int deepest) {
   bool is_deep = false;
   const auto watch = [&](int depth, LogJson::parse_event_t, LogJson&) {
@@ -157,6 +168,7 @@ LogJson shallow_json(std::string_view text, int deepest) {
 std::optional<double> amount_of(const LogJson& value) {
   if (value.is_object()) {
     const bool is_set = !at(value, "set").is_boolean() || at(value, "set").get<bool>();
+    // An absent "set" counts as set: older versions write the number without it.
     return is_set && at(value, "number").is_number() ? amount_of(at(value, "number")) : std::nullopt;
   }
   if (!value.is_number()) return std::nullopt;

@@ -1,6 +1,9 @@
-// jobstats -j, and the same as sacct keeps it in AdminComment ("JS1:" and packed JSON): of each node CPUs,
-// CPU seconds, memory, and of each GPU its mean utilisation and most memory (PrincetonUniversity/jobstats,
-// docs/setup/summaries.md).
+// Reader of the JSON of jobstats -j, and of the same as sacct keeps it in AdminComment ("JS1:" and packed
+// JSON):
+// {"nodes": {"n1": {"cpus": 8, "total_time": 123.4, "used_memory": 1e9, "gpu_utilization": {"0": 68.1}}},
+// "gpus": 1, "total_time": 3600}.
+// It holds CPUs, CPU seconds and memory of each node, and mean utilisation and highest memory of each GPU
+// (PrincetonUniversity/jobstats, docs/setup/summaries.md).
 #include <algorithm>
 
 #include "sim/base/ascii.hpp"
@@ -11,16 +14,21 @@ namespace foretrain {
 
 namespace {
 
+/// Limit of nodes, and of GPUs.
 constexpr std::size_t kMostSeenGpus = 100'000;
+/// Limit of nesting in the JSON.
 constexpr int kDeepestJobstats = 8;
 
+/// Reads a percentage up to 110 as a share of 0..1.
 std::optional<double> share_of_summary(const LogJson& percent) {
   const auto value = amount_of(percent);
   return value && *value <= 110 ? std::optional(std::min(*value / 100, 1.0)) : std::nullopt;
 }
 
-/// The GPUs of one node: three objects by their number.
+/// Adds the GPUs of one node. The node holds an object for each quantity, with the numbers of its GPUs as
+/// keys.
 void add_gpus(const std::string& name, const LogJson& node, std::vector<MeasuredGpu>& gpus) {
+  // A summary may lack the utilisation, for example for slices of a GPU; the memory names the GPUs then.
   const LogJson& utilization = at(node, "gpu_utilization");
   const LogJson& any = utilization.is_object() ? utilization : at(node, "gpu_used_memory");
   if (!any.is_object()) return;
@@ -28,7 +36,7 @@ void add_gpus(const std::string& name, const LogJson& node, std::vector<Measured
     if (gpus.size() >= kMostSeenGpus) return;
     MeasuredGpu gpu;
     gpu.node = name.substr(0, 200);
-    // A slice of a GPU has a longer name, and no utilisation.
+    // A slice of a GPU has a long name instead of a number, and no utilisation; it gets the next free number.
     const bool is_number = number.size() <= 4 && number.find_first_not_of("0123456789") == std::string::npos;
     gpu.index = is_number && !number.empty() ? std::stoi(number) : static_cast<int>(gpus.size());
     gpu.utilization = share_of_summary(at(utilization, number.c_str()));
@@ -38,7 +46,8 @@ void add_gpus(const std::string& name, const LogJson& node, std::vector<Measured
   }
 }
 
-/// The sum of a key over all nodes; none unless each node has it.
+/// Returns the sum of a key over all nodes; no value unless each node has it, because a partial sum would
+/// mislead.
 std::optional<double> sum_over(const LogJson& nodes, const char* key) {
   double sum = 0;
   for (const auto& node : nodes) {
@@ -51,6 +60,7 @@ std::optional<double> sum_over(const LogJson& nodes, const char* key) {
 
 }  // namespace
 
+// The bounds keep the conversions to int defined; a value beyond them is ignored.
 void read_summary(JobSheet& sheet, FinishedJob& job, const LogJson& summary, const JobCell& cell) {
   const LogJson& nodes = at(summary, "nodes");
   const auto said = [&](std::string_view key) { return JobCell{cell.text, cell.span, key}; };
@@ -62,6 +72,7 @@ void read_summary(JobSheet& sheet, FinishedJob& job, const LogJson& summary, con
   sheet.put(job.nodes, static_cast<int>(nodes.size()), said("nodes"));
   if (const auto cpus = sum_over(nodes, "cpus"); cpus && *cpus <= 1e8)
     sheet.put(job.cpus, static_cast<int>(*cpus), said("cpus"));
+  // Here total_time is the CPU seconds of a node; at the top level it is the run time.
   if (const auto time = sum_over(nodes, "total_time")) sheet.put(job.cpu_s, *time, said("nodes total_time"));
   if (const auto used = sum_over(nodes, "used_memory"))
     sheet.put(job.memory_used, *used, said("used_memory"));
@@ -80,6 +91,7 @@ bool is_jobstats_summary(std::string_view text) {
          body.find("\"total_time\"") != std::string_view::npos;
 }
 
+// Such a file names no job: its id stays empty until joined_jobs finds the job it belongs to.
 void read_jobstats_summary(const SourceText& source, Diagnostics& diagnostics,
                            std::vector<FinishedJob>& jobs) {
   JobSheet sheet(source, diagnostics, jobs);

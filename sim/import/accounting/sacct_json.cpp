@@ -1,6 +1,9 @@
-// sacct --json: numbers are plain or {"set", "infinite", "number"} by version of Slurm, states and
-// identifiers texts or lists; limits are in minutes, memory asked for in MiB, memory used in bytes (Slurm's
-// OpenAPI plug-ins v0.0.36 to v0.0.42).
+// Reader of sacct --json: {"jobs": [{"job_id": 123, "state": {"current": ["COMPLETED"]}, "time": {"elapsed":
+// 60}, "tres": {…}}]}.
+// Numbers are plain or {"set", "infinite", "number"}, and states are texts or lists, by version of Slurm
+// (OpenAPI plug-ins v0.0.36 to v0.0.42).
+// Time limits are in minutes, requested memory in MiB, used memory in bytes. Times, allocation, use of the
+// steps and the comment of jobstats are taken.
 #include <algorithm>
 
 #include <fmt/chrono.h>
@@ -15,13 +18,16 @@ namespace foretrain {
 
 namespace {
 
+/// Limit of nesting in the JSON.
 constexpr int kDeepestSacct = 24;
 
-/// "2023-11-14T22:13:20Z" of seconds since 1970.
+/// Returns a moment in seconds since 1970 as "2023-11-14T22:13:20Z".
 std::string utc_text(double moment) {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(moment)));
 }
 
+/// Reads one element of "jobs". Use is a property of steps, so it is gathered over them first and given at
+/// the end.
 class SacctJob {
  public:
   SacctJob(JobSheet& sheet, FinishedJob& job) : sheet_(sheet), job_(job) {}
@@ -42,11 +48,13 @@ class SacctJob {
   }
 
  private:
+  /// Returns a cell with a key alone: JSON gives neither text nor line for messages.
   static JobCell said(std::string_view key) { return {"", {}, key}; }
   void text(Known<std::string>& field, const LogJson& value, std::string_view key) {
     const std::string word = string_of(value);
     sheet_.text(field, {word, {}, key});
   }
+  /// Keeps a whole number within bounds; all else is ignored without a message.
   void count(Known<int>& field, const LogJson& value, std::string_view key) {
     const auto number = amount_of(value);
     if (number && *number <= 1e8) sheet_.put(field, static_cast<int>(*number), said(key));
@@ -60,11 +68,13 @@ class SacctJob {
   }
 
   void read_state(const LogJson& in) {
+    // Newer versions list several flags; the first one is the state.
     const LogJson& current = at(at(in, "state"), "current");
     const std::string word = string_of(current.is_array() && !current.empty() ? current.front() : current);
     sheet_.state(job_, {word, {}, "state.current"});
     count(job_.exit_code, at(at(in, "exit_code"), "return_code"), "exit_code");
     const LogJson& signal = at(at(in, "exit_code"), "signal");
+    // The number of the signal is in "id" or, in older versions, in "signal_id".
     count(job_.signal, at(signal, "id").is_null() ? at(signal, "signal_id") : at(signal, "id"), "exit_code");
   }
 
@@ -72,11 +82,13 @@ class SacctJob {
     if (const auto elapsed = amount_of(at(time, "elapsed")); elapsed && *elapsed <= 1e9)
       sheet_.put(job_.elapsed_s, *elapsed, said("time.elapsed"));
     const LogJson& limit = at(time, "limit");
+    // A limit of 0 seconds stands for "unlimited" in FinishedJob.
     const LogJson& infinite = at(limit, "infinite");
     if (infinite.is_boolean() && infinite.get<bool>())
       sheet_.put(job_.limit_s, 0.0, said("time.limit"));
     else if (const auto minutes = amount_of(limit); minutes && *minutes <= 1e7)
       sheet_.put(job_.limit_s, *minutes * 60, said("time.limit"));
+    // A total of 0 means that the steps were not accounted.
     const LogJson& total = at(time, "total");
     const auto whole = amount_of(at(total, "seconds")), rest = amount_of(at(total, "microseconds"));
     if (whole && *whole + rest.value_or(0) > 0)
@@ -87,6 +99,9 @@ class SacctJob {
     }
   }
 
+  /// Reads what the job was given, as a list of {"type": "gres", "name": "gpu:a100", "count": 4}.
+  /// GPUs may be listed in total and by type; either is enough. Without a list, older keys give nodes and
+  /// CPUs.
   void read_allocation(const LogJson& in) {
     int typed = 0;
     for (const LogJson& part : at(at(in, "tres"), "allocated")) {
@@ -107,7 +122,7 @@ class SacctJob {
     count(job_.cpus, at(at(in, "required"), "CPUs"), "required.CPUs");
   }
 
-  /// What a list of resources says of one; 0 where it says nothing.
+  /// Returns the amount of one resource in a list of resources; 0 when it is not listed.
   static double used(const LogJson& list, std::string_view type, std::string_view name) {
     for (const LogJson& part : list) {
       if (string_of(at(part, "type")) == type && string_of(at(part, "name")) == name)
@@ -116,7 +131,8 @@ class SacctJob {
     return 0;
   }
 
-  /// The step that used most counts, as in seff: the largest task, times tasks where the sum is not told.
+  /// Keeps the step that used most, as seff does. Where a total is missing, it is estimated as tasks times
+  /// the largest or mean task.
   void read_step(const LogJson& step) {
     const LogJson& asked = at(at(step, "tres"), "requested");
     const double tasks = std::clamp(amount_of(at(at(step, "tasks"), "count")).value_or(1), 1.0, 1e6);
@@ -130,10 +146,12 @@ class SacctJob {
 
   JobSheet& sheet_;
   FinishedJob& job_;
+  /// Highest use of any step: host memory in bytes, sum of utilisations of its GPUs in percent, memory of one
+  /// GPU in bytes.
   double memory_ = 0, gpu_share_ = 0, gpu_memory_ = 0;
 };
 
-/// "123", or of a job of an array "123_4".
+/// Returns "123", or "123_4" for a task of an array; empty when the job has no id.
 std::string id_of(const LogJson& in) {
   const auto array = amount_of(at(at(in, "array"), "job_id")),
              task = amount_of(at(at(in, "array"), "task_id"));
@@ -144,6 +162,7 @@ std::string id_of(const LogJson& in) {
 
 }  // namespace
 
+// A byte-order mark may stand before the first brace.
 bool is_sacct_json(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   return first != std::string_view::npos && text[first] == '{' && holds(text, "\"jobs\"") &&

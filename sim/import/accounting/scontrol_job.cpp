@@ -1,5 +1,9 @@
-// scontrol show job: records of KEY=VALUE that begin with JobId, over several lines or with -o in one. What
-// it shows is the request and the clock; it measures nothing.
+// Reader of scontrol show job: records of KEY=VALUE that begin with JobId, over several lines or, with -o, in
+// one:
+// "JobId=123 JobName=train JobState=COMPLETED RunTime=01:00:00 TimeLimit=02:00:00 NumNodes=2
+// AllocTRES=cpu=8,gres/gpu=4".
+// The request, the state and the times are taken. The tool measures nothing, so there is no use of memory,
+// CPUs or GPUs.
 #include <array>
 
 #include "sim/import/accounting/accounting_values.hpp"
@@ -11,12 +15,14 @@ namespace foretrain {
 
 namespace {
 
+/// A function that reads the value of a known key.
 using TakeKey = void (*)(JobSheet& sheet, FinishedJob& job, const JobCell& cell);
 struct ScontrolKey {
   std::string_view name;
   TakeKey take;
 };
 
+/// The known keys. Older versions of Slurm write TRES for AllocTRES.
 constexpr std::array<ScontrolKey, 15> kScontrolKeys{{
     {"JobName", [](JobSheet& s, FinishedJob& j, const JobCell& c) { s.text(j.name, c); }},
     {"JobState", [](JobSheet& s, FinishedJob& j, const JobCell& c) { s.state(j, c); }},
@@ -33,7 +39,8 @@ constexpr std::array<ScontrolKey, 15> kScontrolKeys{{
     {"TRES", [](JobSheet& s, FinishedJob& j, const JobCell& c) { s.resources(j, c); }},
     {"NumNodes",
      [](JobSheet& s, FinishedJob& j, const JobCell& c) {
-       if (whole_count(c.text)) s.count(j.nodes, c);  // "2-4" of a job that waits
+       // A waiting job may show a range such as "2-4", which is no count.
+       if (whole_count(c.text)) s.count(j.nodes, c);
      }},
     {"NumCPUs",
      [](JobSheet& s, FinishedJob& j, const JobCell& c) {
@@ -50,6 +57,7 @@ void read_scontrol_job(const SourceText& source, Diagnostics& diagnostics, std::
   FinishedJob* job = nullptr;
   LogLines lines(source.text);
   for (LogLine line; lines.next(line);) {
+    // A task of an array has the id of the array and its own number; both stand on the line of JobId.
     const std::string array(text_behind(line.text, "ArrayJobId="));
     for (const std::string_view word : words_of(line.text, 300)) {
       const std::size_t equals = word.find('=');
@@ -66,6 +74,7 @@ void read_scontrol_job(const SourceText& source, Diagnostics& diagnostics, std::
         job = sheet.job(id, line.number);
         if (job == nullptr) return;
       }
+      // Lines before the first JobId belong to no job.
       if (job == nullptr) continue;
       for (const ScontrolKey& row : kScontrolKeys) {
         if (row.name == key)

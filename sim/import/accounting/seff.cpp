@@ -1,5 +1,8 @@
-// seff JOBID: lines of "Key: value" (SchedMD's contribs/seff). CSC adds a table of each GPU, OSC's osc-seff
-// and gpu-seff lines about all of them.
+// Reader of seff JOBID: lines of "Key: value" (SchedMD's contribs/seff), such as "CPU Efficiency: 6.87% of
+// 1-05:44:40 core-walltime".
+// CSC adds a table with a row for each GPU; OSC's osc-seff and gpu-seff add lines about all GPUs together.
+// State, counts, run time, CPU and memory use and efficiency are taken. Counts per node are multiplied by
+// nodes when the report ends.
 #include <array>
 
 #include <fmt/format.h>
@@ -12,8 +15,9 @@ namespace foretrain {
 
 namespace {
 
-/// "6.87% of 1-05:44:40 core-walltime": what stands before and behind "of", the latter to the next blank but
-/// one.
+/// Splits "6.87% of 1-05:44:40 core-walltime" at " of ": the share, and the whole up to an opening
+/// parenthesis.
+/// The whole is empty when the text has no " of ".
 std::pair<std::string_view, std::string_view> share_and_whole(std::string_view text) {
   const std::size_t of = text.find(" of ");
   if (of == std::string_view::npos) return {text, ""};
@@ -22,25 +26,33 @@ std::pair<std::string_view, std::string_view> share_and_whole(std::string_view t
   return {text.substr(0, of), whole};
 }
 
+/// The report of one job while it is read.
 struct SeffReader {
   JobSheet& sheet;
   FinishedJob* job = nullptr;
+  /// Counts of one node; 0 when the report has none.
   int cores_per_node = 0, gpus_per_node = 0;
 
+  /// Reads a line of "Key: value"; unknown keys are skipped.
   void take(std::string_view key, const JobCell& cell);
   void take_gpu(std::string_view key, const JobCell& cell);
-  /// What needs the number of nodes, which stands before or behind.
+  /// Multiplies counts per node and divides sums over GPUs. Both need numbers that may stand before or behind
+  /// them.
   void finish();
 };
 
+/// A function that reads the value of a known key.
 using TakeSeff = void (*)(SeffReader& r, const JobCell& c);
 struct SeffKey {
   std::string_view name;
   TakeSeff take;
 };
 
+/// Returns a cell with a part of the text at the same place.
 JobCell part_of(const JobCell& cell, std::string_view text) { return {text, cell.span, cell.said}; }
 
+/// The known keys of seff. "(exit code 0)" behind the state gives the exit code, and "of …" behind Memory
+/// Efficiency the requested memory.
 constexpr std::array<SeffKey, 12> kSeffKeys{{
     {"Cluster", [](SeffReader& r, const JobCell& c) { r.sheet.text(r.job->cluster, c); }},
     {"State",
@@ -86,12 +98,13 @@ void SeffReader::take(std::string_view key, const JobCell& cell) {
 
 void SeffReader::take_gpu(std::string_view key, const JobCell& cell) {
   if (key == "GPUs per Node" || key == "GPUs per node") gpus_per_node = whole_count(cell.text).value_or(0);
-  // Of all GPUs together.
+  // This amount is the sum over all GPUs; finish() divides it by their number.
   if (key == "GPU Memory Utilized") sheet.bytes(job->gpu_memory_used, cell);
 }
 
 void SeffReader::finish() {
   if (job == nullptr) return;
+  // A single node is assumed when their number is missing.
   const int nodes = job->nodes ? job->nodes->value : 1;
   const auto whole = [&](Known<int>& field, int per_node, const char* said) {
     const std::int64_t all = std::int64_t{per_node} * nodes;
@@ -106,6 +119,7 @@ void SeffReader::finish() {
 
 }  // namespace
 
+// jobstats also prints "Job ID:", so its title excludes seff.
 bool is_seff(std::string_view text) {
   const bool names_job = holds(text, "Job ID:") || holds(text, "JobID:");
   return names_job && !holds(text, "Slurm Job Statistics") &&
@@ -115,6 +129,7 @@ bool is_seff(std::string_view text) {
 void read_seff(const SourceText& source, Diagnostics& diagnostics, std::vector<FinishedJob>& jobs) {
   JobSheet sheet(source, diagnostics, jobs);
   SeffReader reader{sheet};
+  // Pointers to jobs may move when one is added, so the open job is kept by index and found again at its end.
   GpuUseTable table;
   std::size_t job = 0;
   const auto finish = [&] {
@@ -125,6 +140,7 @@ void read_seff(const SourceText& source, Diagnostics& diagnostics, std::vector<F
   };
   LogLines lines(source.text);
   for (LogLine line; lines.next(line);) {
+    // The table is asked first, because its rows may hold colons.
     if (reader.job != nullptr && table.take(line, sheet)) continue;
     const std::size_t colon = line.text.find(':');
     if (colon == std::string::npos) continue;
@@ -136,6 +152,7 @@ void read_seff(const SourceText& source, Diagnostics& diagnostics, std::vector<F
       if (reader.job == nullptr) return;
       job = static_cast<std::size_t>(reader.job - jobs.data());
     } else if (key == "Array Job ID" && reader.job != nullptr && value.size() < 100) {
+      // "Array Job ID: 123_4" follows "Job ID: 125" and is the name that users know.
       reader.job->id = std::string(value);
     } else if (reader.job != nullptr) {
       const int begin = static_cast<int>(value.data() - all.data()) + 1;

@@ -1,4 +1,4 @@
-// What a program of the machine prints, without a shell, bounded in time and size.
+// Runs a program of this machine without a shell and returns what it prints, bounded in time and size.
 #pragma once
 
 #include <chrono>
@@ -8,21 +8,27 @@
 
 namespace foretrain {
 
-/// Limits on a command that detection starts: time and bytes of output.
+/// Limits on a command that detection starts: wall-clock time, and bytes of its standard output.
 struct CommandLimits {
   std::chrono::milliseconds time{10'000};
   std::size_t bytes = std::size_t{64} << 20;
 };
 
-/// What a command printed, or why it did not.
+/// The output of a command, or the reason why there is none.
 struct CommandOutput {
-  std::string text;     ///< standard output
-  std::string problem;  ///< "is not here", "needs more than 10 s"; empty: it ended well
+  /// Standard output; empty whenever `problem` is set.
+  std::string text;
+  /// Reason in words, such as "is not here" or "needs more than 10 s"; empty when the command ended with
+  /// status 0.
+  std::string problem;
+  /// False when no such program is on PATH.
   bool is_there = true;
 };
 
-/// The first argument is the program, looked for on PATH. Its standard input and error are closed to it; past
-/// its time or size it is ended, with what it started.
+/// Runs arguments[0], which is searched on PATH, with the other arguments as they are, and waits for its end.
+/// Standard input and error are /dev/null. A command beyond its time or size is killed with all processes
+/// that it started.
+/// Throws nothing of its own; problems are in the result. Requires at least one argument.
 CommandOutput command_output(const std::vector<std::string>& arguments, CommandLimits limits = {});
 
 }  // namespace foretrain

@@ -1,5 +1,8 @@
-// sysfs is the base, since every Linux has it; what the others say goes where it says nothing, but for
-// NVLinks, which NVML alone knows.
+// sysfs is the base, since every Linux has it. The other sources fill in what it does not say.
+// NVLinks come from NVML alone.
+// The order matters: processors make the sockets, and the PCI bus hangs its devices at them, with the help of
+// hwloc where sysfs gives no NUMA node. NVML then finds its GPUs by address, and Slurm adds the other nodes
+// last.
 #include "sim/import/detection/detection.hpp"
 
 #include <algorithm>
@@ -23,16 +26,19 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the name of this host, or words for it when the system gives none.
 std::string host_name() {
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 && name[0] != '\0' ? name.data() : "this machine";
 }
 
-/// Sockets of devices by PCI address.
+/// Returns the socket of each device of a machine, by PCI address; sockets are counted from 0 in the order of
+/// the parts.
 std::map<std::string, int> sockets_in(const Machine& machine) {
   const std::vector<int> sockets = machine.of_kind(PartKind::socket);
   std::map<std::string, int> out;
   for (const MachinePart& part : machine.parts) {
+    // The walk up the tree ends at a socket, or at -1 for parts that have none.
     int up = part.parent;
     while (up >= 0 && machine.parts[static_cast<std::size_t>(up)].kind != PartKind::socket)
       up = machine.parts[static_cast<std::size_t>(up)].parent;
@@ -42,6 +48,7 @@ std::map<std::string, int> sockets_in(const Machine& machine) {
   return out;
 }
 
+/// Runs the stages of the detection on one machine and collects what was not seen.
 class Detector {
  public:
   explicit Detector(const std::string& root) : is_here_(root.empty()), tree_(is_here_ ? "/" : root) {
@@ -53,7 +60,7 @@ class Detector {
     const Machine hwloc = is_here_ ? hwloc_machine() : Machine{};
     const std::map<int, int> part_of_numa = add_processors(out_.machine, tree_);
     refuse_nothing();
-    // Numbers of sockets mean the same where both count as many.
+    // Numbers of sockets from hwloc mean the same only where both sources count equally many.
     const bool is_alike = hwloc.of_kind(PartKind::socket).size() == part_of_numa.size();
     add_pci_bus(out_.machine, tree_, part_of_numa,
                 is_alike ? sockets_in(hwloc) : std::map<std::string, int>());
@@ -72,12 +79,15 @@ class Detector {
  private:
   void unseen(std::string what) { out_.unseen.push_back(std::move(what)); }
 
+  /// Throws InputError when the folder has neither cores nor memory, since it is no copy of a machine then.
   void refuse_nothing() const {
     if (out_.machine.cores > 0 || out_.machine.memory.count > 0) return;
     throw InputError(out_.machine.place.file + ": nothing of a machine is in this folder",
                      "it must hold sys/devices/system/cpu and proc/meminfo");
   }
 
+  /// Reads hwloc's topology of this machine by the reader of lstopo's XML. Returns a machine without parts
+  /// when there is none.
   Machine hwloc_machine() {
     const HwlocXmlText xml = hwloc_xml_of_machine();
     if (!xml.missing.empty()) {
@@ -92,7 +102,8 @@ class Detector {
     }
   }
 
-  /// Where sysfs shows no device, hwloc's tree; else the words it has for what has none.
+  /// Takes hwloc's whole tree where sysfs shows no GPU but hwloc does. Otherwise only fills what sysfs left
+  /// empty: cores, model and family of the CPU.
   void take_hwloc(const Machine& hwloc) {
     if (hwloc.parts.empty()) return;
     Machine& machine = out_.machine;
@@ -107,6 +118,7 @@ class Detector {
     if (!machine.family) machine.family = hwloc.family;
   }
 
+  /// Adds NVLinks, clocks and memory of NVIDIA's GPUs.
   void ask_nvml() {
     const NvmlFacts facts = nvml_facts();
     if (!facts.missing.empty())
@@ -115,6 +127,8 @@ class Detector {
     out_.machine.format += ", NVML";
   }
 
+  /// Adds the nodes, partitions and switches that Slurm lists. A text that cannot be read is listed as
+  /// unseen.
   void ask_slurm() {
     const SlurmSite site = slurm_site(host_name());
     for (const std::string& what : site.missing) unseen(what);
@@ -126,10 +140,13 @@ class Detector {
         unseen(fmt::format("{}: {}", text.name, error.first_message()));
       }
     }
+    // The texts are read before any is taken, because taking one may replace the machine.
     for (Machine& other : told) take_slurm(std::move(other));
   }
 
-  /// A login node has no GPU: then the nodes that Slurm has are the machine, and this one is not.
+  /// Joins what Slurm says with this machine. A login node has no GPU: the nodes that Slurm lists are
+  /// described instead of it.
+  /// Nodes with another number of GPUs than this machine are not joined.
   void take_slurm(Machine other) {
     Machine& machine = out_.machine;
     if (gpus_of(machine) == 0 && gpus_of(other) > 0) {
@@ -150,7 +167,8 @@ class Detector {
     machine = joined({machine, other});
   }
 
-  /// Login nodes hang at the InfiniBand of the others, but seldom at their Ethernet.
+  /// Gives Slurm's nodes the rate of this login node's InfiniBand. Login nodes usually share the InfiniBand
+  /// of the compute nodes, but seldom their Ethernet.
   void take_network(Machine& other) const {
     for (const int index : out_.machine.of_kind(PartKind::adapter)) {
       const MachinePart& port = out_.machine.parts[static_cast<std::size_t>(index)];
@@ -164,6 +182,7 @@ class Detector {
     }
   }
 
+  /// True when this machine is detected, false for the files of another.
   bool is_here_;
   FileTree tree_;
   DetectedMachine out_;

@@ -1,5 +1,5 @@
-// A copy of a tree is written by others: links are followed inside of it alone, and only plain files are
-// read.
+// A copy of a tree is written by others and is not trusted: links are followed only inside of it, and only
+// plain files are read.
 #include "sim/import/detection/file_tree.hpp"
 
 #include <algorithm>
@@ -18,10 +18,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Closes a file when it goes.
+/// A file opened for reading, which is closed at the end of its life.
 class ReadFile {
  public:
-  // A pipe must not keep us waiting until somebody writes to it.
+  // O_NONBLOCK keeps a pipe from blocking until somebody writes to it; O_NOCTTY keeps a terminal from
+  // becoming the controlling one.
   explicit ReadFile(const std::string& path)
       : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {}
   ~ReadFile() {
@@ -30,11 +31,13 @@ class ReadFile {
   ReadFile(const ReadFile&) = delete;
   ReadFile& operator=(const ReadFile&) = delete;
 
+  /// Says whether the file was opened and is a regular file. The open file is asked, so that it cannot be
+  /// exchanged after the check.
   bool is_plain() const {
     struct stat status {};
     return descriptor_ >= 0 && ::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode);
   }
-  /// Sizes that sysfs shows mean nothing: read to the end.
+  /// Reads up to `most` bytes. The sizes that sysfs shows mean nothing, so reading goes on until the end.
   std::string text(std::size_t most) const {
     std::string out(most, '\0');
     std::size_t length = 0;
@@ -64,6 +67,7 @@ FileTree::FileTree(const std::string& root) {
 std::string FileTree::real_path(const std::string& path) const {
   std::error_code error;
   const std::string real = fs::canonical(root_ + path, error).string();
+  // canonical() follows every link; a target outside of the root no longer begins with it.
   return !error && real.starts_with(root_) ? real.substr(root_.size()) : "";
 }
 
@@ -73,6 +77,7 @@ std::string FileTree::text(const std::string& path, std::size_t most) const {
   const ReadFile file(root_ + real);
   if (!file.is_plain()) return "";
   std::string text = file.text(most);
+  // Archives such as tar may fill a file of unknown size with zeros.
   text.resize(std::min(text.find('\0'), text.size()));  // tar fills up with zeros
   const std::size_t end = text.find_last_not_of(" \t\r\n");
   text.resize(end == std::string::npos ? 0 : end + 1);

@@ -1,5 +1,7 @@
-// /sys/class/infiniband/NAME/ports/N and /sys/class/net/NAME: the kernel's
-// Documentation/ABI/stable/sysfs-class-infiniband and testing/sysfs-class-net.
+// Reads /sys/class/infiniband/NAME/ports/N (rate "200 Gb/sec (4X HDR)", state "4: ACTIVE") and
+// /sys/class/net/NAME (speed in Mb/s, operstate "up").
+// The formats are in the kernel's Documentation/ABI/stable/sysfs-class-infiniband and
+// testing/sysfs-class-net.
 #include "sim/import/detection/network_ports.hpp"
 
 #include <algorithm>
@@ -10,23 +12,27 @@ namespace foretrain {
 
 namespace {
 
-constexpr double kFastestPort = 10'000;  // Gb/s; beyond it is no port
+// Rates in Gb/s beyond this one are taken for garbage.
+constexpr double kFastestPort = 10'000;
 
+/// Returns the first number of a text times `per_unit`, in Gb/s; 0 when there is none or it is implausible.
 double gbps_of_file(const std::string& text, double per_unit) {
   const Words words = words_of(text, 1);
   const double value = words.empty() ? 0 : number_of(words[0]).value_or(0) * per_unit;
   return value > 0 && value < kFastestPort ? value : 0;
 }
 
-/// "sys/devices/…/0000:07:00.0/net/eth0" → the folder above "net"
+/// Returns the folder of the device above the class: "sys/devices/…/0000:07:00.0/net/eth0" gives the path up
+/// to ":00.0".
 std::string device_folder(const std::string& real) {
   const std::size_t name = real.rfind('/');
   const std::size_t kind = name == std::string::npos || name == 0 ? name : real.rfind('/', name - 1);
   return kind == std::string::npos ? "" : real.substr(0, kind);
 }
 
-/// The fastest port that is up stands for a device with several. States: "4: ACTIVE"; a port without a state
-/// file tells nothing.
+/// Reads an adapter of /sys/class/infiniband. For an adapter with several ports, the fastest one that is up
+/// stands for it.
+/// States begin with "4" for ACTIVE; a port without a state file counts as up.
 NetworkPort rdma_port(const FileTree& tree, const std::string& name) {
   const std::string folder = "sys/class/infiniband/" + name;
   NetworkPort out{name, device_folder(tree.real_path(folder)), 0, true, false, ""};
@@ -42,6 +48,7 @@ NetworkPort rdma_port(const FileTree& tree, const std::string& name) {
   return out;
 }
 
+/// Reads an interface of /sys/class/net. Virtual interfaces have no device; the caller drops them.
 NetworkPort net_port(const FileTree& tree, const std::string& name) {
   const std::string folder = "sys/class/net/" + name;
   constexpr double kMegabits = 1e-3;
@@ -53,6 +60,7 @@ NetworkPort net_port(const FileTree& tree, const std::string& name) {
           folder + "/operstate"};
 }
 
+/// Says whether another port belongs to the same device.
 bool is_beside(const std::vector<NetworkPort>& ports, const NetworkPort& port) {
   return std::ranges::find(ports, port.device, &NetworkPort::device) != ports.end();
 }
@@ -63,6 +71,7 @@ std::vector<NetworkPort> network_ports(const FileTree& tree) {
   std::vector<NetworkPort> ports;
   for (const std::string& name : tree.entries("sys/class/infiniband")) ports.push_back(rdma_port(tree, name));
   std::erase_if(ports, [](const NetworkPort& port) { return port.device.empty(); });
+  // The RDMA ports are compared alone, because a device may have several Ethernet interfaces.
   const std::vector<NetworkPort> rdma = ports;
   for (const std::string& name : tree.entries("sys/class/net")) {
     const NetworkPort port = net_port(tree, name);

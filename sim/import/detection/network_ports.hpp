@@ -1,4 +1,4 @@
-// Ports of the network adapters of a machine: InfiniBand's and Ethernet's, with rate and state.
+// Finds the ports of a machine's network adapters, InfiniBand and Ethernet, with rate and state.
 #pragma once
 
 #include <string>
@@ -8,16 +8,23 @@
 
 namespace foretrain {
 
-/// A network port of this machine as the kernel shows it.
+/// A network port as the kernel shows it.
 struct NetworkPort {
-  std::string name;    ///< "mlx5_0", "eth0"
-  std::string device;  ///< folder of the device, as FileTree::real_path()
-  double gbps = 0;     ///< 0: not said
+  /// Kernel's name, such as "mlx5_0" or "eth0".
+  std::string name;
+  /// Folder of its device, as FileTree::real_path() returns it.
+  std::string device;
+  /// Rate in Gb/s (10^9 bit/s); 0 when the kernel gives none.
+  double gbps = 0;
+  /// Kind of the port, and whether it is known to be down. A port without a state counts as up.
   bool is_rdma = false, is_down = false;
+  /// File that holds the state, for messages.
   std::string state_file;
 };
 
-/// An Ethernet port that is also RDMA's stands once, by the name that NCCL uses.
+/// Returns all ports that belong to a device, first RDMA ports, then Ethernet ones, each in the order of
+/// names.
+/// A port that serves both stands once, by its RDMA name, which is the one that NCCL uses.
 std::vector<NetworkPort> network_ports(const FileTree& tree);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// NVML's GPUs are found in the machine by their PCI addresses.
+// NVML and the PCI bus number the GPUs differently, so NVML's GPUs are found in the machine by their PCI
+// addresses.
 #include "sim/import/detection/nvml_facts.hpp"
 
 #include <algorithm>
@@ -12,14 +13,17 @@ namespace foretrain {
 
 namespace {
 
+/// The place that warnings from NVML name.
 const std::string kNvmlPlace = "NVML";
-/// A GPU is slow whose limit is below this share of what it could have.
+/// A GPU whose limit is below this share of its own maximum gets a warning.
 constexpr double kHeldBack = 0.95;
 
+/// Adds NVML's facts to one machine.
 class NvmlMerge {
  public:
   NvmlMerge(Machine& machine, const NvmlFacts& facts) : machine_(machine), facts_(facts) {}
 
+  /// Places GPUs that sysfs did not show, numbers all GPUs, and adds each one's facts.
   void add_all() {
     if (facts_.gpus.empty()) return;
     place_unseen();
@@ -31,7 +35,8 @@ class NvmlMerge {
   }
 
  private:
-  /// Where sysfs is hidden, as in some containers.
+  /// Places all GPUs where sysfs shows none, as in some containers. Where sysfs shows more than NVML, a
+  /// remark says so.
   void place_unseen() {
     if (!machine_.of_kind(PartKind::gpu).empty()) {
       const auto seen = machine_.of_kind(PartKind::gpu).size();
@@ -50,6 +55,7 @@ class NvmlMerge {
     machine_.remarks.push_back("GPUs that NVML alone shows are spread over the sockets");
   }
 
+  /// Adds the facts of one GPU; a GPU that the machine does not have is skipped.
   void take(const NvmlGpu& gpu) {
     const auto number = number_of_.find(gpu.bus);
     if (number == number_of_.end()) return;
@@ -62,7 +68,8 @@ class NvmlMerge {
     judge(gpu, fmt::format("gpu{}", number->second));
   }
 
-  /// Both ends of a link tell it; the lower number counts.
+  /// Adds the NVLinks of a GPU, summed by far end; -1 stands for an NVSwitch.
+  /// Both GPUs of a link report it, so it counts at the lower number only.
   void add_links(const NvmlGpu& gpu, int number) {
     std::map<int, int> count_to;
     for (const NvmlLink& link : gpu.nvlinks) {
@@ -73,6 +80,7 @@ class NvmlMerge {
     for (const auto& [to, count] : count_to) machine_.nvlinks.push_back({number, to, count});
   }
 
+  /// Adds warnings about what slows this GPU down or what the description does not cover.
   void judge(const NvmlGpu& gpu, const std::string& name) {
     if (gpu.held_clock_mhz > 0 && gpu.held_clock_mhz < kHeldBack * gpu.clock_mhz)
       doubt(fmt::format("{} is held at {} of its {} MHz", name, gpu.held_clock_mhz, gpu.clock_mhz),
@@ -90,10 +98,12 @@ class NvmlMerge {
             "this file describes the whole GPU; a job in a slice has a share of it");
   }
 
+  /// Adds a warning with the advice that goes with it.
   void doubt(std::string what, std::string hint) {
     machine_.doubts.push_back({{kNvmlPlace, 0}, std::move(what), std::move(hint)});
   }
 
+  /// Takes what the machine holds once for all GPUs, from the first one. A remark names products that differ.
   void take_common() {
     machine_.gpu_product = facts_.gpus.front().product;
     machine_.gpu_memory = facts_.gpus.front().memory;
@@ -110,7 +120,8 @@ class NvmlMerge {
 
   Machine& machine_;
   const NvmlFacts& facts_;
-  std::map<std::string, int> number_of_;  ///< of GPUs, by address
+  /// Number of a GPU in the machine, by its PCI address.
+  std::map<std::string, int> number_of_;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
-// NVML's functions declared here: its header is in no driver, its binary interface never changed (nvml.h of
-// CUDA 8 to 12).
+// The functions of NVML are declared here and found at run time: drivers come without its header, and its
+// binary interface is stable (nvml.h of CUDA 8 to 12).
+// Functions that an older driver lacks stay null and their facts stay unknown.
 #include <algorithm>
 
 #include "sim/base/shared_library.hpp"
@@ -10,25 +11,31 @@ namespace foretrain {
 
 namespace {
 
+/// Values of NVML's enumerations: success, the clock of the multiprocessors, reading a peer's memory, and
+/// "possible".
 constexpr int kNvmlSuccess = 0, kClockSm = 1, kReadsPeers = 0, kPeerOk = 0;
+/// Limits of GPUs and of links of one GPU, against answers that make no sense.
 constexpr unsigned kMostNvmlGpus = 256, kMostNvlinksOfGpu = 36;
+/// Values of nvmlIntNvLinkDeviceType_t.
 constexpr unsigned kRemoteIsGpu = 0, kRemoteIsCpu = 1;
 
-/// nvmlPciInfo_t, version 3.
+/// The layout of nvmlPciInfo_t, version 3.
 struct NvmlPci {
   char legacy_address[16];
   unsigned domain, bus, device, device_id, subsystem_id;
   char address[32];
 };
 
-/// nvmlMemory_t
+/// The layout of nvmlMemory_t, in bytes.
 struct NvmlMemory {
   unsigned long long total, free, used;
 };
 
-struct NvmlDevice;  // NVML's
+// The device is opaque to users of NVML.
+struct NvmlDevice;
 using NvmlHandle = NvmlDevice*;
 
+/// Opens NVML and asks for all facts. The library stays loaded while the object lives.
 class NvmlLibrary {
  public:
   NvmlLibrary() : library_(SharedLibrary::open({"libnvidia-ml.so.1"})) {
@@ -47,6 +54,7 @@ class NvmlLibrary {
     library_.load(peers_, "nvmlDeviceGetP2PStatus");
   }
 
+  /// Asks for everything. Without the library or the driver, only `missing` is set.
   NvmlFacts facts() {
     NvmlFacts out;
     out.missing = open_devices();
@@ -57,7 +65,7 @@ class NvmlLibrary {
   }
 
  private:
-  /// Why it could not; empty when it could.
+  /// Starts NVML and lists its devices. Returns the reason why it could not, or "".
   std::string open_devices() {
     int (*initialize)() = nullptr;
     int (*count)(unsigned*) = nullptr;
@@ -76,13 +84,15 @@ class NvmlLibrary {
     return "";
   }
 
-  /// A number that a call of (device, …, number*) gives; 0 when it gives none.
+  /// Calls a function of the form (device, …, number*). Returns the number, or 0 when the function is missing
+  /// or fails.
   template <class Function, class... Arguments>
   static unsigned number(Function* function, Arguments... arguments) {
     unsigned value = 0;
     return function != nullptr && function(arguments..., &value) == kNvmlSuccess ? value : 0;
   }
 
+  /// Asks for all facts of a GPU. Every call may fail by itself, which leaves its facts unknown.
   NvmlGpu gpu_of(NvmlHandle device) const {
     NvmlGpu gpu;
     char product[97] = {};
@@ -95,9 +105,11 @@ class NvmlLibrary {
       gpu.compute_capability = major + minor / 10.0;
     NvmlMemory memory{};
     if (memory_ != nullptr && memory_(device, &memory) == kNvmlSuccess)
+      // The bound keeps a senseless amount from overflowing the signed type.
       gpu.memory = Bytes{static_cast<std::int64_t>(std::min(memory.total, 1ull << 50))};
     gpu.clock_mhz = static_cast<int>(number(most_clock_, device, kClockSm));
     gpu.held_clock_mhz = static_cast<int>(number(held_clock_, device, kClockSm));
+    // NVML gives milliwatts.
     gpu.power_w = number(power_, device) / 1000.0;
     gpu.usual_power_w = number(usual_power_, device) / 1000.0;
     unsigned is_sliced = 0, later = 0;
@@ -107,13 +119,15 @@ class NvmlLibrary {
     return gpu;
   }
 
+  /// Returns the address as sysfs writes it.
   static std::string address_in(const NvmlPci& pci) {
     const std::string_view text(pci.address, sizeof pci.address);
     return sysfs_address(text.substr(0, text.find('\0')));
   }
 
-  /// Links that a product lacks are an error to NVML, those that are down are not. A POWER9 at the far end is
-  /// left to the host's model.
+  /// Counts the links of a GPU. A link that the product lacks is an error to NVML; a link that is down is
+  /// not.
+  /// Links to a POWER9 are skipped: the model of the host describes them.
   void add_links(NvmlHandle device, NvmlGpu& gpu) const {
     for (unsigned link = 0; link_state_ != nullptr && link < kMostNvlinksOfGpu; ++link) {
       unsigned is_up = 0;
@@ -126,11 +140,12 @@ class NvmlLibrary {
       unsigned type = kRemoteIsGpu;
       const bool is_typed = remote_type_ != nullptr && remote_type_(device, link, &type) == kNvmlSuccess;
       if (is_typed && type == kRemoteIsCpu) continue;
+      // An old driver gives no type, so the address of the far end is kept and name_switches() decides.
       gpu.nvlinks.push_back({is_typed && type != kRemoteIsGpu ? "" : address_in(remote)});
     }
   }
 
-  /// What is no GPU's address is an NVSwitch's.
+  /// Clears addresses at which no GPU is: an NVSwitch is at the far end.
   static void name_switches(std::vector<NvmlGpu>& gpus) {
     for (NvmlGpu& gpu : gpus) {
       for (NvmlLink& link : gpu.nvlinks) {
@@ -139,6 +154,8 @@ class NvmlLibrary {
     }
   }
 
+  /// Says whether every pair of GPUs can read each other's memory; no value when a call fails or there are
+  /// fewer than two GPUs.
   std::optional<bool> peer_access() const {
     if (peers_ == nullptr || devices_.size() < 2) return std::nullopt;
     for (const NvmlHandle a : devices_) {
@@ -152,6 +169,7 @@ class NvmlLibrary {
     return true;
   }
 
+  /// The library, its devices, and its functions; a null function is missing in this driver.
   SharedLibrary library_;
   std::vector<NvmlHandle> devices_;
   int (*product_)(NvmlHandle, char*, unsigned) = nullptr;

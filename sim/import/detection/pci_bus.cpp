@@ -1,5 +1,8 @@
-// /sys/bus/pci/devices/ADDRESS: a link whose target names every bridge above the device (the kernel's
-// Documentation/ABI/testing/sysfs-bus-pci).
+// /sys/bus/pci/devices/ADDRESS is a link whose target names every bridge above the device:
+// "…/pci0000:00/0000:00:01.0/0000:07:00.0" (the kernel's Documentation/ABI/testing/sysfs-bus-pci).
+// From vendor, device, class, link widths and speeds, and numa_node a tree is built; machine_parts() then
+// drops bridges that do not matter. Virtual functions and display controllers of management chips are
+// skipped.
 #include "sim/import/detection/pci_bus.hpp"
 
 #include <algorithm>
@@ -20,30 +23,35 @@ namespace foretrain {
 namespace {
 
 const std::string kPciFolder = "sys/bus/pci/devices/";
+/// Limit of bridges above one device.
 constexpr std::size_t kMostBridges = 32;
-constexpr int kMostLanes = 32;  // registers of devices without a link hold 63 or 255
+// Registers of devices without a link hold 63 or 255 lanes, which is no width.
+constexpr int kMostLanes = 32;
 
+/// Says whether a name has the form domain:bus:device.function, such as "0000:07:00.0".
 bool is_pci_address(std::string_view name) {
   const std::size_t colon = name.find(':');
   return colon != std::string_view::npos && colon >= 4 && name.size() == colon + 8 &&
          name[colon + 3] == ':' && name[colon + 6] == '.';
 }
 
-/// "0x10de" → "10de"; empty for what is no number of PCI's.
+/// Returns the four hexadecimal digits of "0x10de"; empty when the text is no such number.
 std::string bare_number(const std::string& text) {
   const std::string digits = lower_case(text.starts_with("0x") ? text.substr(2) : text);
   return digits.size() == 4 && digits.find_first_not_of("0123456789abcdef") == std::string::npos ? digits
                                                                                                  : "";
 }
 
-/// What two ends agree on: the lesser one, where both are said.
+/// Returns what two ends agree on: the lesser value, or the known one where only one is known.
 int agreed(int a, int b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
 
-/// A link upwards: what both ends can, and what they run now; 0: not said.
+/// The link of a device to what is above it: lanes and PCIe generation that both ends can do, and those in
+/// use. 0 means unknown.
 struct PciLink {
   int lanes_can = 0, lanes = 0, generation_can = 0, generation = 0;
 };
 
+/// Builds the tree of one machine.
 class PciBus {
  public:
   PciBus(Machine& machine, const FileTree& tree, const std::map<int, int>& part_of_numa,
@@ -53,9 +61,11 @@ class PciBus {
         part_of_numa_(part_of_numa),
         socket_of_bus_(socket_of_bus),
         ports_(network_ports(tree)) {
+    // Sockets come first, so that their indices in nodes_ are those in the machine.
     for (const MachinePart& socket : machine.parts) nodes_.push_back({PciNode::Kind::socket, -1, socket});
   }
 
+  /// Adds every device of the bus, drops GPUs of a second maker, and writes the tree into the machine.
   void add_all() {
     for (const std::string& address : tree_.entries(kPciFolder)) {
       if (is_pci_address(address)) add_device(address);
@@ -71,23 +81,28 @@ class PciBus {
   }
 
  private:
+  /// Adds a device if it is a GPU or a network adapter.
   void add_device(const std::string& address) {
     const std::string real = tree_.real_path(kPciFolder + address);
     const std::string pci_class = tree_.text(real + "/class");
     const bool is_adapter = is_adapter_class(pci_class);
     if (real.empty() || (!is_adapter && !is_gpu_class(pci_class))) return;
-    if (tree_.has(real + "/physfn")) return;  // a virtual function: the card itself is here
+    // Virtual functions are skipped, because the card itself is listed too.
+    if (tree_.has(real + "/physfn")) return;
     MachinePart part = part_of(address, real);
     if (is_adapter) return add_adapter(real, std::move(part));
+    // Class 0x0300 is a display controller: Intel's integrated graphics are skipped without a remark.
     if (part.pci_device.starts_with("8086:") && !pci_class.starts_with("0x0300"))
       machine_.remarks.push_back(
           fmt::format("Intel's GPU at {} is left out: there is no model of it", address));
-    // Others are screens of management controllers and virtual machines.
+    // GPUs of NVIDIA and AMD are taken. Others are screens of management controllers and virtual
+    // machines.
     if (!part.pci_device.starts_with("10de:") && !part.pci_device.starts_with("1002:")) return;
     part.name = driver_product(address);
     nodes_.push_back({PciNode::Kind::gpu, parent_of(address, real), std::move(part)});
   }
 
+  /// Reads the properties that all devices have.
   MachinePart part_of(const std::string& address, const std::string& real) {
     MachinePart part;
     part.bus = lower_case(address);
@@ -97,10 +112,13 @@ class PciBus {
     const PciLink link = link_of_device(real);
     links_[part.bus] = {link, real};
     part.generation = link.generation_can;
+    // The lanes in use count, because they limit the bandwidth; the generation in use does not, as idle GPUs
+    // lower it.
     part.lanes = link.lanes > 0 ? link.lanes : link.lanes_can;
     return part;
   }
 
+  /// Reads the link of a device. The bridge above it is the other end of the link.
   PciLink link_of_device(const std::string& real) const {
     const auto lanes = [this](const std::string& file) {
       const std::int64_t count = integer_of(tree_.text(file)).value_or(0);
@@ -114,12 +132,15 @@ class PciBus {
             generation(real + "/current_link_speed")};
   }
 
-  /// What NVIDIA's driver says: "Model: \t\t NVIDIA A100-SXM4-80GB".
+  /// Returns the product that NVIDIA's driver gives in the first line: "Model: \t\t NVIDIA A100-SXM4-80GB".
+  /// Empty when there is none.
   std::string driver_product(const std::string& address) const {
     const std::string text = tree_.text("proc/driver/nvidia/gpus/" + address + "/information");
     return std::string(text_behind(text.substr(0, text.find('\n')), "Model:")).substr(0, 200);
   }
 
+  /// Adds a network adapter with the port that belongs to it. A port that is down and an unknown adapter
+  /// without a rate are left out with a message.
   void add_adapter(const std::string& real, MachinePart part) {
     const auto port = std::ranges::find_if(ports_, [&real](const NetworkPort& candidate) {
       return candidate.device == real || candidate.device.starts_with(real + "/");
@@ -144,9 +165,11 @@ class PciBus {
     nodes_.push_back({PciNode::Kind::adapter, parent_of(address, real), std::move(part)});
   }
 
-  /// The innermost bridge of the path, made with those above it; else a socket.
+  /// Returns the node that a device hangs at: the innermost bridge of its path, which is made with those
+  /// above it, or a socket.
   int parent_of(const std::string& address, const std::string& real) {
-    std::vector<std::size_t> ends;  // of folders above the device that are PCI bridges
+    // The ends in the path of those folders above the device that are PCI bridges.
+    std::vector<std::size_t> ends;
     for (std::size_t begin = 0, slash; (slash = real.find('/', begin)) != std::string::npos;
          begin = slash + 1) {
       if (is_pci_address(std::string_view(real).substr(begin, slash - begin)) && ends.size() < kMostBridges)
@@ -157,6 +180,7 @@ class PciBus {
     return parent;
   }
 
+  /// Returns the node of a bridge and adds it below `parent` when it is new.
   int bridge_at(const std::string& real, int parent) {
     const auto [found, is_new] = bridge_of_.try_emplace(real, static_cast<int>(nodes_.size()));
     if (is_new)
@@ -164,6 +188,8 @@ class PciBus {
     return found->second;
   }
 
+  /// Returns the socket of a device: the NUMA node of the innermost folder that names one, else what hwloc
+  /// says, else the first.
   int socket_of(const std::string& address, const std::string& real, const std::vector<std::size_t>& ends) {
     std::vector<std::string> folders{real};
     for (const std::size_t end : ends) folders.push_back(real.substr(0, end));
@@ -179,6 +205,7 @@ class PciBus {
     return 0;
   }
 
+  /// Returns the name of a part for messages.
   std::string name_of_part(int index) const {
     const MachinePart& part = machine_.parts[static_cast<std::size_t>(index)];
     const auto alike = machine_.of_kind(part.kind);
@@ -188,7 +215,8 @@ class PciBus {
     return "the PCIe switch " + part.bus;
   }
 
-  /// GPUs and switches save power by slower links while nothing runs; adapters do not.
+  /// Adds warnings about slow links. GPUs and switches lower their speed while nothing runs, so only adapters
+  /// are judged by speed.
   void judge_links() {
     for (std::size_t i = 0; i < machine_.parts.size(); ++i) {
       const MachinePart& part = machine_.parts[i];
@@ -217,8 +245,11 @@ class PciBus {
   const std::map<std::string, int>& socket_of_bus_;
   std::vector<NetworkPort> ports_;
   std::vector<PciNode> nodes_;
-  std::map<std::string, int> bridge_of_;                          ///< by folder
-  std::map<std::string, std::pair<PciLink, std::string>> links_;  ///< with the folder, by address
+  /// Index in nodes_ of a bridge, by its folder.
+  std::map<std::string, int> bridge_of_;
+  /// Link and folder of a device or bridge, by its PCI address.
+  std::map<std::string, std::pair<PciLink, std::string>> links_;
+  /// Number of devices whose socket no source gives.
   int unplaced_ = 0;
 };
 
@@ -231,6 +262,7 @@ void add_pci_bus(Machine& machine, const FileTree& tree, const std::map<int, int
 
 std::string sysfs_address(std::string_view address) {
   std::string out = lower_case(address);
+  // Leading zeros of the domain beyond four digits are dropped.
   const std::size_t colon = out.find(':');
   const std::size_t digits = std::min(out.find_first_not_of('0'), colon);
   if (colon == std::string::npos) return out;

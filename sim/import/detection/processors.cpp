@@ -1,5 +1,6 @@
-// /sys/devices/system/node and cpu, /proc/cpuinfo and meminfo; formats: the kernel's
-// Documentation/ABI/stable/sysfs-devices-node, sysfs-devices-system-cpu, and proc(5).
+// Reads /sys/devices/system/node and cpu, /proc/cpuinfo and /proc/meminfo.
+// The formats are in the kernel's Documentation/ABI/stable/sysfs-devices-node, sysfs-devices-system-cpu, and
+// in proc(5).
 #include "sim/import/detection/processors.hpp"
 
 #include <algorithm>
@@ -15,9 +16,10 @@ namespace foretrain {
 namespace {
 
 const std::string kCpuFolder = "sys/devices/system/cpu/", kNodeFolder = "sys/devices/system/node/";
+/// Limit of cores, against a copy of files that makes no sense.
 constexpr int kMostCores = 100'000;
 
-/// "node12" → 12 for the prefix "node"; nothing for "online".
+/// Returns the number behind a prefix: "node12" gives 12 for "node", and "online" gives none.
 std::optional<int> numbered_entry(std::string_view name, std::string_view prefix) {
   if (!name.starts_with(prefix)) return std::nullopt;
   const auto number = integer_of(name.substr(prefix.size()));
@@ -25,7 +27,8 @@ std::optional<int> numbered_entry(std::string_view name, std::string_view prefix
                                                        : std::nullopt;
 }
 
-/// The value of "key : value" in /proc/cpuinfo or meminfo; empty when there is no such line.
+/// Returns the first value of "key : value" in /proc/cpuinfo or meminfo, at most 200 bytes; empty when no
+/// line has the key.
 std::string value_of_key(const std::string& text, std::string_view key) {
   LogLines lines(text);
   for (LogLine line; lines.next(line);) {
@@ -36,14 +39,17 @@ std::string value_of_key(const std::string& text, std::string_view key) {
   return "";
 }
 
-/// Models of family 6: Broadwell-EP is 79, Skylake-SP 85, Ice Lake 106, Sapphire Rapids 143, Emerald Rapids
-/// 207 (the kernel's arch/x86/include/asm/intel-family.h).
+/// Returns the generation of an Intel processor of family 6 by its model number: Broadwell-EP is 79,
+/// Skylake-SP 85, Ice Lake 106,
+/// Sapphire Rapids 143, Emerald Rapids 207 (the kernel's arch/x86/include/asm/intel-family.h). Numbers
+/// between two count as the older.
 HostFamily intel_family(int model) {
   if (model >= 207) return HostFamily::intel_emerald_rapids;
   if (model >= 143) return HostFamily::intel_sapphire_rapids;
   return model < 85 ? HostFamily::intel_broadwell : HostFamily::intel_skylake;
 }
 
+/// Returns the family of the processors; no value for makers that the model does not know.
 std::optional<HostFamily> family_in(const std::string& cpuinfo) {
   const std::string vendor = value_of_key(cpuinfo, "vendor_id");
   const auto model =
@@ -54,14 +60,17 @@ std::optional<HostFamily> family_in(const std::string& cpuinfo) {
   return std::nullopt;
 }
 
+/// Counts cores and packages. Threads of a core share the list of its threads, so distinct lists are counted.
 void count_cores(Machine& machine, const FileTree& tree) {
   std::set<std::string> cores, packages;
   for (const std::string& name : tree.entries(kCpuFolder)) {
     if (!numbered_entry(name, "cpu")) continue;
     const std::string topology = kCpuFolder + name + "/topology/";
     std::string threads = tree.text(topology + "core_cpus_list");
-    if (threads.empty()) threads = tree.text(topology + "thread_siblings_list");  // until Linux 5.x
-    if (threads.empty()) continue;                                                // offline
+    // Linux up to 5.x has only this name of the file.
+    if (threads.empty()) threads = tree.text(topology + "thread_siblings_list");
+    // A processor that is offline has no topology.
+    if (threads.empty()) continue;
     cores.insert(std::move(threads));
     packages.insert(tree.text(topology + "physical_package_id"));
   }
@@ -69,9 +78,11 @@ void count_cores(Machine& machine, const FileTree& tree) {
   machine.sockets = static_cast<int>(packages.size());
 }
 
+/// Returns the memory in bytes. /proc/meminfo gives KiB: "MemTotal:  263856396 kB".
 Bytes memory_of(const FileTree& tree) {
   const std::string total = value_of_key(tree.text("proc/meminfo"), "MemTotal");
   const Words words = words_of(total, 2);
+  // A value without its unit is not trusted.
   const std::int64_t kibibytes = words.size() == 2 ? integer_of(words[0]).value_or(0) : 0;
   return Bytes{std::clamp<std::int64_t>(kibibytes, 0, std::int64_t{1} << 40) << 10};
 }
@@ -89,11 +100,12 @@ std::map<int, int> add_processors(Machine& machine, const FileTree& tree) {
   std::map<int, int> part_of_node;
   std::set<int> nodes;
   for (const std::string& name : tree.entries(kNodeFolder)) {
-    // A GPU's or an expander's memory is a node without CPUs.
+    // The memory of a GPU or of a memory expander is a node without CPUs.
     if (const auto number = numbered_entry(name, "node");
         number && !tree.text(kNodeFolder + name + "/cpulist").empty())
       nodes.insert(*number);
   }
+  // A kernel without NUMA has no such folder; it is a machine with one node.
   if (nodes.empty()) nodes.insert(0);
   for (const int node : nodes) {
     part_of_node[node] = static_cast<int>(machine.parts.size());
@@ -104,6 +116,7 @@ std::map<int, int> add_processors(Machine& machine, const FileTree& tree) {
   const std::string cpuinfo = tree.text("proc/cpuinfo");
   machine.family = family_in(cpuinfo);
   machine.cpu_model = value_of_key(cpuinfo, "model name");
+  // POWER has no "model name" but "cpu".
   if (machine.cpu_model.empty()) machine.cpu_model = value_of_key(cpuinfo, "cpu");
   return part_of_node;
 }

@@ -1,4 +1,4 @@
-// What Slurm's own commands say of the nodes and the network, where they are.
+// Asks Slurm's own commands for the nodes and the network of this site, where they are installed.
 #pragma once
 
 #include <string>
@@ -8,17 +8,21 @@
 
 namespace foretrain {
 
-/// Output of Slurm's commands about this site, for the readers of machine files.
+/// Output of Slurm's commands, for the readers of machine files.
 struct SlurmSite {
-  std::vector<SourceText> texts;     ///< for read_machine(): nodes of one kind, switches
-  std::vector<std::string> missing;  ///< what could not be asked and why
+  /// Texts for read_machine(): nodes of one kind, partitions, switches.
+  std::vector<SourceText> texts;
+  /// Lines for people: which command gave nothing, and what is therefore unknown.
+  std::vector<std::string> missing;
 };
 
-/// Asks for the nodes like `host`, or for all of them where `host` is none of Slurm's.
+/// Runs scontrol for nodes, partitions and topology. Of the nodes, those like `host` are kept, or all when
+/// Slurm does not know `host`.
+/// Each command may take up to 10 s. Does not throw; problems are in `missing`.
 SlurmSite slurm_site(const std::string& host);
 
-/// Lines of `scontrol -o show node` whose GPUs and CPUs are those of `host`; all of them where it is not
-/// among them.
+/// Returns those lines of `scontrol -o show node` whose GPUs (Gres) and CPUs (CPUTot) equal those of `host`.
+/// Returns the whole text when `host` is not in it.
 std::string nodes_like(const std::string& text, const std::string& host);
 
 }  // namespace foretrain

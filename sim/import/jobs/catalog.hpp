@@ -1,5 +1,5 @@
-// The job systems whose requests are read and written: one row each. A new one is a file with its functions,
-// and its row here.
+// The job systems whose requests are read and written, one row for each.
+// A new system is a file with its functions, a declaration here and a row in catalog.cpp.
 #pragma once
 
 #include <span>
@@ -11,31 +11,42 @@
 
 namespace foretrain {
 
+/// Words of a batch system that written scripts use; see job_text.hpp.
 struct ScriptWords;
 
 /// A batch system: how its scripts are recognised, read and written.
 struct JobSystem {
   BatchSystem system = BatchSystem::none;
-  std::string_view title;    ///< as people call it
-  std::string_view kind;     ///< "a job script of Slurm"
-  std::string_view asks_as;  ///< how it asks for a GPU, as in "#SBATCH --gres=gpu:1"
-  std::string_view starter;  ///< what starts a command on every node of a job; empty: nothing there does
-  /// Whether a text is for it, by its content.
+  /// Name that people use, such as "Grid Engine".
+  std::string_view title;
+  /// Words for its scripts, such as "a job script of Slurm".
+  std::string_view kind;
+  /// Line that asks for one GPU, such as "#SBATCH --gres=gpu:1".
+  std::string_view asks_as;
+  /// Command that starts another one on every node of a job; empty when there is none.
+  std::string_view starter;
+  /// Says whether a text is a request to this system, by its content. It does not prove that it can be read.
   bool (*is)(std::string_view text) = nullptr;
-  /// Reads it into `script`, whose file and system are set.
+  /// Reads a text into `script`, whose file and system are set. `text` is the source's text without a
+  /// byte-order mark, and `find` finds scripts beside it.
+  /// What cannot be read goes to script.not_understood. Only the reader of Kubernetes throws InputError, for
+  /// text that is no YAML or holds no object that it knows.
   void (*read)(const SourceText& source, std::string_view text, const ScriptFinder& find,
                JobScript& script) = nullptr;
-  /// What `read` reads back; nullptr: it is not written. To be called through write_job_script().
+  /// Writes a script that `read` reads back; nullptr for systems that are not written. Call it through
+  /// write_job_script(), which refuses what would not be one training.
   std::string (*write)(const JobPlan& plan) = nullptr;
-  const ScriptWords* words = nullptr;  ///< inside its scripts; nullptr: they start one machine's processes
+  /// Names inside its scripts; nullptr where pods or submit files start the processes of one machine.
+  const ScriptWords* words = nullptr;
 };
 
-/// In the order in which texts are held against them: the first whose `is` says yes reads a text.
+/// Returns all systems in the order in which a text is tried; the first whose `is` returns true reads it.
 std::span<const JobSystem> job_systems();
 
-/// The row of a system; of a bare launch line for BatchSystem::none.
+/// Returns the row of a system. BatchSystem::none is the row of a bare launch line.
 const JobSystem& job_system(BatchSystem system);
 
+/// These functions return the row of one system each and stand in the file of that name.
 JobSystem slurm_system();
 JobSystem pbs_system();
 JobSystem lsf_system();
@@ -43,9 +54,12 @@ JobSystem grid_engine_system();
 JobSystem flux_system();
 JobSystem kubernetes_system();
 JobSystem condor_system();
-JobSystem launch_line_system();  ///< torchrun … without a script
+/// Row of a launch line such as torchrun, without a script and a batch system.
+JobSystem launch_line_system();
 
-/// A body of commands with what the batch system sets: into script.launch. `values` are its variables.
+/// Reads a body of shell commands and stores the launch of the training in script.launch. `values` holds the
+/// variables that the batch system sets; GPUs, nodes and tasks of script.resources are added.
+/// An array whose parenthesis never closes is reported, because all that follows is taken for its elements.
 void read_script_body(std::string_view text, int first_line, ShellValues& values, const ScriptFinder& find,
                       JobScript& script);
 

@@ -1,4 +1,8 @@
-// HTCondor puts macros in when a job is queued, so all lines are read before any value is looked at.
+// HTCondor expands macros when a job is queued, so all lines are read before any value is looked at.
+// A submit file looks like this: "executable = train.sh", "arguments = "-b 64"", "request_gpus = 4", "queue
+// 1".
+// Requests, requirements on GPUs, times, the number of jobs and the executable's launch line are taken;
+// transfer of files, logs and environment are not.
 #include "sim/import/jobs/condor.hpp"
 
 #include <algorithm>
@@ -16,21 +20,25 @@ namespace foretrain {
 
 namespace {
 
+/// Limit of macros inside of macros, which may name each other in a circle.
 constexpr int kDeepestMacro = 8;
+/// Limit of one line and of one expanded value, in bytes.
 constexpr std::size_t kLongestCommand = 64u << 10;
 
+/// Says whether a text can be the name of a command.
 bool is_key(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '+';
   });
 }
 
+/// Says whether a line begins with the word "queue".
 bool starts_queue(std::string_view line) {
   return lower_case(line.substr(0, 5)) == "queue" &&
          (line.size() == 5 || line[5] == ' ' || line[5] == '\t' || line[5] == '(');
 }
 
-/// Puts $(name) and $(name:default) in, and $(DOLLAR), which is predefined; unknown ones stay.
+/// Expands $(name) and $(name:default), and $(DOLLAR), which is predefined. Unknown macros stay as they are.
 std::string put_macros_in(const SubmitCommands& commands, std::string_view text, int depth) {
   std::string out;
   for (std::size_t at = 0; at < text.size() && out.size() < kLongestCommand;) {
@@ -55,8 +63,9 @@ std::string put_macros_in(const SubmitCommands& commands, std::string_view text,
   return out;
 }
 
-/// Arguments in the new syntax, between double quotes, as a shell would have them: blanks part words, single
-/// quotes join them, and a quote of either kind is written twice.
+/// Returns arguments in HTCondor's new syntax, which stand between double quotes, as a shell would write
+/// them.
+/// Blanks separate words, single quotes join them, and a quote of either kind is written twice.
 std::string as_shell_words(std::string_view text) {
   std::string out, word;
   bool is_quoted = false;
@@ -82,11 +91,13 @@ std::string as_shell_words(std::string_view text) {
   return is_quoted ? out + "'" : out;
 }
 
+/// Reads the commands of one submit file into a script.
 class SubmitReader {
  public:
   SubmitReader(SubmitCommands commands, JobScript& script)
       : commands_(std::move(commands)), script_(script) {}
 
+  /// Reads the request first, because the launch line needs the number of GPUs.
   void read(const ScriptFinder& find) {
     JobRequest& request = script_.request;
     request.asks = true;
@@ -103,15 +114,18 @@ class SubmitReader {
   }
 
  private:
+  /// Returns a command by its name, or nullptr.
   const SubmitCommand* find_command(const std::string& key) const {
     const auto found = commands_.find(key);
     return found == commands_.end() ? nullptr : &found->second;
   }
 
+  /// Reports a command that cannot be read.
   void not_understood(const SubmitCommand& command, std::string why) {
     script_.not_understood.push_back({command.span, command.written, std::move(why)});
   }
 
+  /// Reads a count from 0 to 10^6.
   Field<int> count(const std::string& key) {
     const SubmitCommand* command = find_command(key);
     if (command == nullptr) return {};
@@ -122,7 +136,7 @@ class SubmitReader {
     return {};
   }
 
-  /// As Slurm's, in MB without a unit; blanks before the unit are allowed.
+  /// Reads an amount of memory as Slurm does, in MiB without a unit. Blanks before the unit are allowed.
   Field<MemoryRequest> memory(const std::string& key) {
     const SubmitCommand* command = find_command(key);
     if (command == nullptr) return {};
@@ -134,6 +148,8 @@ class SubmitReader {
     return {};
   }
 
+  /// Collects the expressions that select GPUs. Limits that have commands of their own are written as such
+  /// expressions.
   void read_requirements() {
     for (const char* key : {"require_gpus", "requirements"}) {
       if (const SubmitCommand* command = find_command(key))
@@ -153,8 +169,8 @@ class SubmitReader {
           {fmt::format("GlobalMemoryMb >= {}", amount->bytes.count >> 20), least->span});
   }
 
-  /// Times by which CHTC's GPU Lab classes jobs (docs/models/job_scripts.md); elsewhere the attribute means
-  /// nothing.
+  /// Reads the time limit. The lengths short, medium and long are those by which CHTC's GPU Lab classes jobs
+  /// (docs/models/job_scripts.md); elsewhere the attribute means nothing.
   void read_time() {
     if (const SubmitCommand* command = find_command("allowed_job_duration")) {
       const auto seconds = whole_number(command->value);
@@ -172,8 +188,8 @@ class SubmitReader {
     script_.request.seconds = {hours * 3600, length->span};
   }
 
-  /// queue, queue 4, queue 4 name in (…); with a list of items the number of jobs is that of the items, which
-  /// may be in another file.
+  /// Reads the number of jobs of "queue" or "queue 4". In "queue 4 name in (…)" it depends on a list, which
+  /// may be in another file, so it stays unknown.
   void read_queue() {
     const SubmitCommand* queue = find_command("queue");
     if (queue == nullptr)
@@ -186,6 +202,7 @@ class SubmitReader {
     not_understood(*queue, "how many jobs a list makes is not counted");
   }
 
+  /// Reads what the executable starts: its script if it can be found, else the command itself.
   void read_executable(const ScriptFinder& find) {
     const SubmitCommand* executable = find_command("executable");
     if (executable == nullptr) return;
@@ -194,11 +211,14 @@ class SubmitReader {
     if (text.size() > 1 && text.front() == '"' && text.back() == '"')
       text = as_shell_words(std::string_view(text).substr(1, text.size() - 2));
     ShellValues values;
+    // The arguments may be quoted, so they are cut into words as a shell would, and become $1 to $9 of the
+    // script.
     if (script_.resources.gpus_per_node) values.gpus_on_node = script_.resources.gpus_per_node->value;
     const auto source = find ? find(executable->value) : std::nullopt;
     if (!source)
       return read_launch(read_commands(executable->value + " " + text, values, executable->span.line), values,
                          nullptr, script_);
+    // The word 0 is the placeholder "arguments" in front.
     int number = 0;
     for (const ShellCommand& command : read_commands("arguments " + text, values)) {
       for (const ShellWord& word : command.words) {
@@ -211,7 +231,7 @@ class SubmitReader {
     if (script_.launch.file.empty()) script_.launch.file = executable->value;
   }
 
-  /// The parallel universe starts the executable on every machine.
+  /// Sets the nodes of a job in the parallel universe, which starts the executable on every machine.
   void start_on_all_machines() {
     const SubmitCommand* universe = find_command("universe");
     const bool is_parallel = universe != nullptr && lower_case(universe->value) == "parallel";
@@ -228,6 +248,7 @@ class SubmitReader {
 SubmitCommands read_submit_commands(std::string_view text) {
   SubmitCommands commands;
   int number = 0;
+  // A line that ends in a backslash goes on in the next one, but a comment does not.
   for (std::size_t at = 0; at < text.size();) {
     const int first = number + 1;
     std::string line;
@@ -242,19 +263,23 @@ SubmitCommands read_submit_commands(std::string_view text) {
       if (line.size() < kLongestCommand) line += piece;
       at = end + 1, ++number;
     }
+    // Here the logical line is whole: pieces of several lines are joined without their backslashes.
     if (line.empty() || line[0] == '#') continue;
     const SourceSpan span{first, static_cast<int>(indent) + 1,
                           static_cast<int>(std::min<std::size_t>(line.size(), 200))};
+    // The queue line has no equals sign, so it is stored under a name that no other command has.
     if (starts_queue(line)) {
       commands["queue"] = {{}, std::string(trimmed(std::string_view(line).substr(5))), span};
       continue;
     }
     const std::size_t equals = line.find('=');
     std::string key = lower_case(trimmed(std::string_view(line).substr(0, equals)));
+    // Attributes of the job may be written as "+NAME" or as "MY.NAME".
     if (key.starts_with("my.")) key.replace(0, 3, "+");
     if (equals == std::string::npos || !is_key(key)) continue;
     commands[key] = {{}, std::string(trimmed(std::string_view(line).substr(equals + 1))), span};
   }
+  // The macros of a file share a budget, so that a few short lines cannot expand to gigabytes.
   std::size_t budget = kMostExpanded;
   for (auto& [key, command] : commands) {
     command.value = command.written.find("$(") == std::string::npos || budget == 0
@@ -265,6 +290,7 @@ SubmitCommands read_submit_commands(std::string_view text) {
   return commands;
 }
 
+// A table of TOML begins with "[", which no line of a submit file does.
 bool is_submit_file(std::string_view text) {
   bool queues = false, requests = false;
   for (std::size_t at = 0; at < text.size();) {
@@ -278,6 +304,7 @@ bool is_submit_file(std::string_view text) {
                             key == "executable" || key == "universe";
     requests = requests || (line.find('=') != std::string_view::npos && is_request);
   }
+  // A queue line alone is too common a word in other texts, so an assignment must stand beside it.
   return requests || (queues && text.find('=') != std::string_view::npos);
 }
 

@@ -1,4 +1,4 @@
-// Submit files of HTCondor: requests, macros, the executable's launch line.
+// Reader of HTCondor's submit files: requests, macros, and the launch line of the executable.
 #pragma once
 
 #include <map>
@@ -9,23 +9,28 @@
 
 namespace foretrain {
 
-/// Whether a text looks like a submit file: commands "key = value" and a queue line or a request, and no
-/// table of TOML.
+/// Says whether a text looks like a submit file: it has commands "key = value" and a queue line or a request,
+/// and no table of TOML.
 bool is_submit_file(std::string_view text);
 
-/// Reads a submit file into `script`. The executable's script is read through `find` when it lies beside.
+/// Reads a submit file into `script`. The script of the executable is read if `find` finds it; otherwise the
+/// executable and its arguments are read as a command.
 void read_submit_file(std::string_view text, const ScriptFinder& find, JobScript& script);
 
-/// The command of a submit file, by its name in lower case.
+/// A command of a submit file.
 struct SubmitCommand {
-  std::string value;  ///< with macros put in as far as they are known
+  /// Value after macros were expanded as far as they are known.
+  std::string value;
+  /// Value as written, and place of the line.
   std::string written;
   SourceSpan span{};
 };
+/// Commands by their names in lower case.
 using SubmitCommands = std::map<std::string, SubmitCommand>;
 
-/// All "key = value" lines; queue lines under "queue". Later ones replace earlier ones, macros take the last
-/// value, as in HTCondor.
+/// Reads all lines "key = value"; the queue line stands under "queue". Later lines replace earlier ones, and
+/// macros take the last value, as in HTCondor.
+/// Lines that end in a backslash go on in the next. "my.NAME" is "+NAME". A line beyond 64 KiB is cut.
 SubmitCommands read_submit_commands(std::string_view text);
 
 }  // namespace foretrain

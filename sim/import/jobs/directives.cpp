@@ -1,4 +1,6 @@
-// Lines are told by how they begin; words are cut as the batch systems do, without a shell's expansions.
+// Lines are recognised by how they begin. Words are cut as the batch systems do it, without a shell's
+// expansions.
+// A directive looks like "#PBS -l select=2:ngpus=4 -q gpu", "#BSUB -W 12:00" or "#$ -l h_rt=1:00:00".
 #include "sim/import/jobs/directives.hpp"
 
 #include <algorithm>
@@ -13,22 +15,26 @@ namespace foretrain {
 
 namespace {
 
+/// Limit of remarks and of reports about values.
 constexpr std::size_t kMostRemarks = 100;
 
+/// Says whether a character separates words; a carriage return does, too.
 bool is_directive_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
+/// Returns the row of an option, or nullptr.
 const BatchOption* find_batch_option(std::span<const BatchOption> options, std::string_view name) {
   const auto found = std::ranges::find_if(options, [&](const BatchOption& row) { return row.name == name; });
   return found == options.end() ? nullptr : &*found;
 }
 
-/// "-N2" of an option -N that takes a value.
+/// Returns the row of an option whose value is joined to it, as in "-N2"; nullptr for other words.
 const BatchOption* find_joined(std::span<const BatchOption> options, std::string_view text) {
   if (text.size() < 3 || text[1] == '-') return nullptr;
   const BatchOption* row = find_batch_option(options, text.substr(0, 2));
   return row != nullptr && row->has_value ? row : nullptr;
 }
 
+/// Returns the hint for an unknown option. Short names are too similar to each other for a proposal.
 std::string unknown_hint(std::span<const BatchOption> options, std::string_view name,
                          std::string_view system) {
   std::vector<std::string> known;
@@ -52,6 +58,7 @@ std::vector<ShellWord> directive_words(std::string_view line, std::size_t from, 
     ShellWord word;
     const std::size_t begin = at;
     char quote = 0;
+    // Quotes and backslashes hold characters together; they are not part of the word.
     for (; at < line.size() && (quote != 0 || !is_directive_blank(line[at])); ++at) {
       if (line[at] == '\\' && at + 1 < line.size())
         word.text += line[++at];
@@ -85,6 +92,7 @@ std::vector<Directive> cut_directives(std::string_view text, std::string_view ma
       script.remarks.push_back(
           {span, std::string(content),
            fmt::format("stands behind the first command, where {} no longer looks for directives", name)});
+    // A line that is neither empty nor a comment is the first command.
     if (!content.empty() && content[0] != '#') at_top = false;
   }
   return out;
@@ -110,9 +118,11 @@ std::size_t read_batch_options(const std::vector<ShellWord>& words, std::size_t 
   while (i < words.size() && words[i].text.size() > 1 && words[i].text[0] == '-') {
     const ShellWord& word = words[i];
     const std::size_t equals = word.text.starts_with("--") ? word.text.find('=') : std::string::npos;
+    // Long options alone hold their value behind an equals sign.
     const std::string name = word.text.substr(0, equals);
     const BatchOption* row = find_batch_option(options, name);
     const BatchOption* joined = row == nullptr ? find_joined(options, word.text) : nullptr;
+    // A name as a whole goes before a joined value, so "-nnodes" is not read as "-n" with a value.
     if (row == nullptr) row = joined;
     if (row == nullptr)
       script.not_understood.push_back({word.span, word.text, unknown_hint(options, name, system)});
@@ -123,11 +133,14 @@ std::size_t read_batch_options(const std::vector<ShellWord>& words, std::size_t 
       if (row->take != nullptr) script.not_understood.push_back({word.span, word.text, "has no value"});
       break;
     }
+    // The value is the rest of this word, or the next word.
     ShellWord value = holds || !row->has_value ? word : words[i++];
     const std::string text = equals != std::string::npos ? value.text.substr(equals + 1)
                              : joined != nullptr         ? value.text.substr(2)
                                                          : value.text;
+    // An option without a bearing on a training has only been skipped, together with its value.
     if (row->take == nullptr) continue;
+    // The word depends on variables of a shell that are not known.
     if (!value.known) {
       script.not_understood.push_back(
           {value.span, value.text, "its value is not known before the script runs"});
@@ -157,6 +170,7 @@ void clear_unset_cpus(JobScript& script) {
   script.resources.cpus_per_node.reset();
 }
 
+// Parts are read from the last one, which counts seconds, to the first.
 std::optional<std::int64_t> clock_seconds(std::string_view text) {
   static constexpr std::int64_t kUnits[] = {1, 60, 3600, 86400};
   const std::vector<std::string_view> parts = split_at(text, ':');
@@ -165,6 +179,7 @@ std::optional<std::int64_t> clock_seconds(std::string_view text) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto number = whole_number(parts[parts.size() - 1 - i]);
     if (!number || *number < 0 || *number > 100'000'000) return std::nullopt;
+    // The bounds of the parts keep the sum far below the limit of the type.
     total += *number * kUnits[i];
   }
   return total;
@@ -173,6 +188,7 @@ std::optional<std::int64_t> clock_seconds(std::string_view text) {
 std::optional<MemoryRequest> bytes_memory(std::string_view text) {
   if (!text.empty() && (text.back() == 'b' || text.back() == 'B')) text.remove_suffix(1);
   const auto bytes = whole_number(text);
+  // A number that is followed by a unit is read as Slurm does, which has the same units.
   if (!bytes) return slurm_memory(text);
   if (*bytes < 0 || *bytes > std::int64_t{1} << 60) return std::nullopt;
   return MemoryRequest{{*bytes}, false};

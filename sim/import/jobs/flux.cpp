@@ -1,4 +1,6 @@
-// Flux: #flux: lines (RFC 36) and the options of flux batch, alloc, submit and run (flux-batch(1)).
+// Reader and writer of Flux: lines "#flux: --nodes=2" (RFC 36), and the options of flux batch, alloc, submit
+// and run (flux-batch(1)).
+// Nodes, tasks, cores, GPUs, time, queue and bank are taken.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -12,14 +14,17 @@ namespace foretrain {
 
 namespace {
 
+/// Ways to write the mark; a script uses one of them.
 constexpr std::string_view kFluxMarks[] = {"#flux:", "# flux:", "#FLUX:", "# FLUX:"};
 
+/// Takes a count into a member of the request.
 template <Field<int> JobRequest::*Member>
 void flux_count(JobScript& script, const OptionValue& value) {
   script.request.*Member = count_field(script, value, value.text);
 }
 
-/// 30 (minutes), 90s, 30m, 2h, 1d, as Flux standard durations; without a unit minutes in its commands.
+/// Takes a time in Flux's standard duration: 90s, 30m, 2h or 1d. Its commands count minutes when there is no
+/// unit.
 void flux_time(JobScript& script, const OptionValue& value) {
   std::string_view text = value.text;
   const char unit = text.empty() ? ' ' : text.back();
@@ -30,6 +35,7 @@ void flux_time(JobScript& script, const OptionValue& value) {
     return not_understood(script, value, "is no time; as in 90m or 2h");
   script.request.seconds = {*count * seconds, value.word.span};
 }
+/// These functions take the queue, the bank, the name and exclusive nodes.
 void flux_queue(JobScript& script, const OptionValue& value) {
   script.request.partition = {std::string(value.text), value.word.span};
 }
@@ -42,6 +48,7 @@ void flux_exclusive(JobScript& script, const OptionValue& value) {
   script.request.whole_nodes = true;
 }
 
+/// The options of Flux. Those without a function have no bearing on a training.
 using R = JobRequest;
 constexpr BatchOption kFluxOptions[] = {{"-N", true, flux_count<&R::nodes>},
                                         {"--nodes", true, flux_count<&R::nodes>},
@@ -91,6 +98,7 @@ constexpr BatchOption kFluxOptions[] = {{"-N", true, flux_count<&R::nodes>},
                                         {"--dump", false},
                                         {"--wrap", false}};
 
+/// Returns the mark that the text uses; empty when it has none.
 std::string_view flux_mark(std::string_view text) {
   const auto found =
       std::ranges::find_if(kFluxMarks, [&](std::string_view mark) { return has_directive(text, mark); });
@@ -99,27 +107,33 @@ std::string_view flux_mark(std::string_view text) {
 
 bool is_flux(std::string_view text) { return !flux_mark(text).empty() || first_word(text) == "flux"; }
 
+/// Sets the variables that Flux sets inside of a job.
 void set_flux_variables(const JobScript& script, ShellValues& values) {
   const JobResources& have = script.resources;
   if (have.nodes) values.set("FLUX_JOB_NNODES", have.nodes->value);
   if (have.tasks) values.set("FLUX_JOB_SIZE", have.tasks->value);
 }
 
-/// flux batch -N2 … script.sh; flux run …: the rest of the words is what runs.
+/// Reads a command line such as "flux batch -N2 … script.sh" or "flux run …".
+/// A script that can be found becomes `other`; otherwise the words that run are put into `command`, including
+/// "flux run" itself, which the launch reader reads again.
 void read_flux_line(std::string_view text, const ScriptFinder& find, JobScript& script, std::string& command,
                     std::optional<SourceText>& other) {
   ShellValues none;
   const std::vector<ShellCommand> commands = read_commands(text, none);
   if (commands.empty()) return;
   const std::vector<ShellWord>& words = commands[0].words;
+  // Older versions write "flux mini run".
   const std::size_t verb = words.size() > 2 && words[1].text == "mini" ? 2 : 1;
   const std::size_t end =
       read_batch_options(words, std::min(verb + 1, words.size()), kFluxOptions, "flux", script);
   const bool runs = verb < words.size() && (words[verb].text == "run" || words[verb].text == "submit");
+  // flux batch and flux alloc start a script or command; flux run and submit start tasks themselves.
   if (find && end < words.size() && !runs) other = find(words[end].text);
   for (std::size_t i = runs ? 0 : end; i < words.size(); ++i) command += words[i].text + " ";
 }
 
+/// Reads a script with directives or a command line.
 void read_flux(const SourceText&, std::string_view text, const ScriptFinder& find, JobScript& script) {
   JobRequest& request = script.request;
   request.asks = true;
@@ -134,24 +148,25 @@ void read_flux(const SourceText&, std::string_view text, const ScriptFinder& fin
     read_flux_line(text, find, script, command, other);
     body = other ? std::string_view(other->text) : std::string_view(command);
   }
-  // Nodes without a word of GPUs are whole ones.
+  // A request for nodes without a number of GPUs gets whole nodes.
   if (request.nodes && !request.tasks && !request.gpus_per_task && !request.gpus_per_node)
     request.whole_nodes = true;
   script.resources = resolve(request);
-  // Sites that run Flux hand out whole nodes, or cores with the GPUs.
+  // Sites with Flux give out whole nodes, or cores that belong to the GPUs, so CPUs stay unknown.
   clear_unset_cpus(script);
   ShellValues values;
   set_flux_variables(script, values);
   read_script_body(body, 1, values, find, script);
 }
 
-/// A task has one core and no GPU unless it is given them.
+/// Returns the words that start a command. A task has one core and no GPU unless it is given them.
 std::string flux_start(const JobPlan& plan, int per_node) {
   return fmt::format("flux run -N {} -n {} -c {} -g {} ", plan.nodes, std::int64_t{plan.nodes} * per_node,
                      std::max(1, plan.cores_per_node / per_node), std::max(1, plan.gpus_per_node / per_node));
 }
 
-/// FLUX_JOB_ID is not set in a batch script, only in what it runs: its process has a number as well.
+/// Words of Flux. FLUX_JOB_ID is not set in a batch script, only in what it runs; the number of the shell's
+/// process serves as well.
 constexpr ScriptWords kFluxWords{.job_id = "$$",
                                  .hosts = "flux hostlist -e local | tr ' ' '\\n'",
                                  .start = flux_start,
@@ -159,7 +174,7 @@ constexpr ScriptWords kFluxWords{.job_id = "$$",
                                  .local_rank = "$FLUX_TASK_LOCAL_ID",
                                  .starts_mpi = true};
 
-/// A slot for every node: it has all cores and GPUs that the job gets there.
+/// Writes a script with one slot for every node, which has all cores and GPUs that the job gets there.
 std::string write_flux(const JobPlan& plan) {
   std::string out = "#!/bin/bash\n" + script_heading(plan);
   out += fmt::format("#flux: --job-name={}\n#flux: --bank=<project>\n", directive_value(plan.name));

@@ -1,4 +1,7 @@
-// Recursive descent over || && ! comparisons and parentheses with three truth values.
+// A recursive descent over "||", "&&", "!", comparisons and parentheses, with three truth values: true, false
+// and unknown.
+// Unknown parts matter only where they can change the result, so "unknown
+// true" is true.
 #include "sim/import/jobs/gpu_requirements.hpp"
 
 #include <algorithm>
@@ -15,13 +18,18 @@ namespace foretrain {
 
 namespace {
 
+/// A truth value; no value stands for unknown.
 using Truth = std::optional<bool>;
+/// Limit of nested parentheses and negations.
 constexpr int kDeepestExpression = 64;
 
+/// Evaluates one expression for one GPU. Every function reads from at_ on and moves it behind what it has
+/// read.
 class Expression {
  public:
   Expression(const Gpu& gpu, std::string_view text) : gpu_(gpu), text_(text) {}
 
+  /// Evaluates the whole text. Text behind the expression makes the result unknown.
   Truth evaluate() {
     const Truth value = either(0);
     skip_blanks();
@@ -32,6 +40,7 @@ class Expression {
   void skip_blanks() {
     while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
   }
+  /// Takes a sign if the text goes on with it.
   bool take(std::string_view sign) {
     skip_blanks();
     if (text_.substr(at_, sign.size()) != sign) return false;
@@ -39,6 +48,7 @@ class Expression {
     return true;
   }
 
+  /// These combine two truth values by "and" and by "or".
   static Truth both(Truth a, Truth b) {
     return a == false || b == false ? Truth(false) : a && b ? Truth(true) : std::nullopt;
   }
@@ -46,18 +56,21 @@ class Expression {
     return a == true || b == true ? Truth(true) : a && b ? Truth(false) : std::nullopt;
   }
 
+  /// Reads terms joined by "||".
   Truth either(int depth) {
     Truth value = all(depth);
     while (take("||")) value = any(value, all(depth));
     return value;
   }
 
+  /// Reads terms joined by "&&".
   Truth all(int depth) {
     Truth value = one(depth);
     while (take("&&")) value = both(value, one(depth));
     return value;
   }
 
+  /// Reads a negation, a term in parentheses or a comparison.
   Truth one(int depth) {
     if (depth > kDeepestExpression) return at_ = text_.size(), std::nullopt;
     skip_blanks();
@@ -73,7 +86,7 @@ class Expression {
     return comparison();
   }
 
-  /// A name, number or text; a call of a function with all its arguments.
+  /// Reads an operand: a name, a number, a text in quotes, or a call of a function with all its arguments.
   std::string operand() {
     skip_blanks();
     const std::size_t begin = at_;
@@ -90,7 +103,11 @@ class Expression {
     return std::string(text_.substr(begin, at_ - begin));
   }
 
+  /// Reads a comparison. The known attribute may stand on either side, so sides and sign are swapped if
+  /// needed.
+  /// A name alone is unknown, but for regexp().
   Truth comparison() {
+    // Longer signs stand before those that they begin with.
     static constexpr std::array<std::string_view, 8> kSigns{"=?=", "==", "!=", ">=", "<=", ">", "<", "=!="};
     std::string left = operand();
     std::string_view sign;
@@ -111,7 +128,7 @@ class Expression {
     return value && limit ? compare(sign, *value, *limit) : std::nullopt;
   }
 
-  /// regexp("H200", TARGET.CUDADeviceName): plain words only.
+  /// Evaluates regexp("H200", TARGET.CUDADeviceName). Patterns are taken as plain words.
   Truth matches(std::string_view call) const {
     const std::size_t open = call.find('"'), close = call.find('"', open + 1);
     if (lower_case(call).find("devicename") == std::string::npos || close == std::string_view::npos)
@@ -119,6 +136,7 @@ class Expression {
     return is_product(gpu_, call.substr(open + 1, close - open - 1));
   }
 
+  /// Compares two numbers; differences below 10^-6 count as equal.
   static Truth compare(std::string_view sign, double a, double b) {
     constexpr double kSame = 1e-6;
     if (sign == "==" || sign == "=?=") return std::abs(a - b) < kSame;
@@ -128,6 +146,7 @@ class Expression {
     return sign == ">" ? a > b + kSame : a < b - kSame;
   }
 
+  /// Returns the number that the whole text is; no value for other texts.
   static std::optional<double> number(std::string_view text) {
     double value = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -135,6 +154,7 @@ class Expression {
                                                                       : std::nullopt;
   }
 
+  /// Returns the name of an attribute in lower case, without "TARGET." and "CUDA" before it.
   static std::string attribute(std::string_view text) {
     std::string name = lower_case(text);
     for (const std::string_view before : {"target.", "cuda"}) {
@@ -143,6 +163,7 @@ class Expression {
     return name;
   }
 
+  /// Returns the GPU's value of an attribute; no value for unknown ones.
   std::optional<double> value_of(std::string_view text) const {
     const std::string name = attribute(text);
     if (name == "capability") return gpu_.compute_capability;

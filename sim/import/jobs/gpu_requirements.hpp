@@ -1,4 +1,4 @@
-// Expressions by which HTCondor jobs choose a GPU, held against what is known of one.
+// Evaluates the expressions by which HTCondor jobs choose a GPU, for a given GPU.
 #pragma once
 
 #include <optional>
@@ -8,9 +8,10 @@
 
 namespace foretrain {
 
-/// Whether a GPU satisfies "(Capability == 7.5) && (DriverVersion >= 11.3)". Attributes: Capability,
-/// GlobalMemoryMb, DeviceName, also with CUDA or TARGET. before them; whatever else an expression asks is
-/// unknown. nullopt: unknown altogether, or no expression.
+/// Says whether a GPU satisfies an expression such as "(Capability == 7.5) && (DriverVersion >= 11.3)".
+/// Known attributes are Capability, GlobalMemoryMb and DeviceName, also with "CUDA" or "TARGET." before them;
+/// all others are unknown.
+/// Returns no value when the result depends on what is unknown, and for text that is no expression.
 std::optional<bool> satisfies(const Gpu& gpu, std::string_view expression);
 
 }  // namespace foretrain

@@ -1,5 +1,8 @@
-// Grid Engine (SGE, UGE, AGE): #$ lines, from its submit(1) page, and resource types of centres whose nodes
-// are asked for by name (rt_F, node_f).
+// Reader and writer of Grid Engine (SGE, UGE, AGE): lines such as "#$ -l gpu=2,h_rt=1:00:00" and "#$ -pe smp
+// 8", from its submit(1) page; and resource types of centres whose nodes are asked for by name (rt_F,
+// node_f).
+// GPUs, slots, time, memory, queue, project and arrays are taken. The names of resources differ by centre, so
+// the common ones are known.
 #include <algorithm>
 #include <array>
 
@@ -16,13 +19,17 @@ namespace foretrain {
 
 namespace {
 
+/// The mark of directives, with the blank that follows it.
 constexpr std::string_view kGridMark = "#$ ";
 
+/// Says whether a resource counts GPUs at some centre.
 bool counts_gpus_of_grid(std::string_view key) {
   return is_one_of(key, {"gpu", "gpus", "ngpus", "gpucard", "cuda", "gpu_card", "nvidia_gpu", "coproc_v100",
                          "coproc_k80", "coproc_p100", "gpu_count"});
 }
 
+/// Takes a resource type of a centre, such as "rt_F=2": that many nodes, or parts of one, with their GPUs and
+/// cores.
 void take_node_type(JobScript& script, const OptionValue& value, const SiteWord& row,
                     std::string_view count) {
   JobRequest& request = script.request;
@@ -33,7 +40,7 @@ void take_node_type(JobScript& script, const OptionValue& value, const SiteWord&
   if (row.cores > 0) request.cpus_per_task = {row.cores, {}};
 }
 
-/// -l h_rt=1:00:00,gpu=2: names and amounts.
+/// Takes the names and amounts of "-l h_rt=1:00:00,gpu=2". Unknown resources are skipped.
 void grid_resources(JobScript& script, const OptionValue& value) {
   JobRequest& request = script.request;
   for (const Pair& part : pairs_of(value.text, ',')) {
@@ -44,6 +51,7 @@ void grid_resources(JobScript& script, const OptionValue& value) {
                                   ? Field<int>(Found<int>{1, value.word.span})
                                   : count_field(script, value, part.value);
     } else if (part.name == "h_rt" || (part.name == "s_rt" && !request.seconds)) {
+      // h_rt is the hard limit, which ends the job; the soft limit s_rt counts only where it is missing.
       const auto seconds = clock_seconds(part.value);
       if (!seconds) not_understood(script, value, "h_rt is no time; as in 12:00:00");
       if (seconds) request.seconds = {*seconds, value.word.span};
@@ -57,13 +65,15 @@ void grid_resources(JobScript& script, const OptionValue& value) {
   }
 }
 
+/// Says whether a parallel environment gives slots of one node only, by its name.
 bool is_of_one_node(std::string_view environment) {
   const std::string name = lower_case(environment);
   return std::ranges::any_of(std::array{"smp", "omp", "shared", "thread", "single", "local", "def_slot"},
                              [&](const char* word) { return name.find(word) != std::string::npos; });
 }
 
-/// The number in "mpi_16_tasks_per_node" or "mpi-24", of slots on each node.
+/// Returns the slots of each node in names such as "mpi_16_tasks_per_node" or "mpi-24"; 0 when the name tells
+/// none.
 int slots_per_node(std::string_view environment) {
   const std::size_t at = environment.find_first_of("0123456789");
   if (at == std::string_view::npos || lower_case(environment).find("mpi") == std::string::npos) return 0;
@@ -72,25 +82,29 @@ int slots_per_node(std::string_view environment) {
   return number && *number > 0 && *number <= 1024 ? static_cast<int>(*number) : 0;
 }
 
-/// -pe NAME N: N slots; threads of one node, or places for processes.
+/// Takes "-pe NAME N": N slots, which are threads of one node or places for processes, by the name.
 void parallel_environment(JobScript& script, const OptionValue& value) {
   JobRequest& request = script.request;
   const std::size_t blank = value.text.find(' ');
   const std::string_view name = value.text.substr(0, blank);
   if (blank == std::string_view::npos) return not_understood(script, value, "has no number of slots");
   const std::string_view slots = trimmed(value.text.substr(blank + 1));
+  // A range of slots such as "4-8" is taken at its least.
   const Field<int> count = count_field(script, value, slots.substr(0, slots.find('-')));
   if (!count) return;
   if (is_of_one_node(name))
     return request.cpus_per_task = count, void(request.nodes = Found<int>{1, count->span});
   const int each = slots_per_node(name);
   request.tasks = count;
+  // A job with fewer slots than a node has gets no more tasks than slots.
   if (each > 0) request.tasks_per_node = Found<int>{std::min(each, std::max(1, count->value)), count->span};
+  // The environment's allocation rule is a setting of the site, so one node is assumed.
   if (each == 0 && count->value > 1)
     script.remarks.push_back({value.word.span, std::string(value.text.substr(0, 60)),
                               "does not say how many slots a node gets; taken as one node"});
 }
 
+/// These functions take the queue, the project, the name and an array of jobs.
 void grid_queue(JobScript& script, const OptionValue& value) {
   if (!script.request.partition) script.request.partition = {std::string(value.text), value.word.span};
 }
@@ -104,6 +118,7 @@ void grid_array(JobScript& script, const OptionValue& value) {
   script.request.array = {*jobs, value.word.span};
 }
 
+/// The options of qsub. Those without a function have no bearing on a training.
 constexpr BatchOption kGridOptions[] = {{"-l", true, grid_resources},
                                         {"-pe", true, parallel_environment},
                                         {"-q", true, grid_queue},
@@ -149,7 +164,7 @@ constexpr BatchOption kGridOptions[] = {{"-l", true, grid_resources},
                                         {"-verify", false},
                                         {"-clear", false}};
 
-/// -pe has two words: they are made one.
+/// Joins the two words behind -pe into one, since options take one value.
 std::vector<ShellWord> with_joined_pe(std::vector<ShellWord> words) {
   for (std::size_t i = 0; i + 2 < words.size(); ++i) {
     if (words[i].text != "-pe") continue;
@@ -160,6 +175,7 @@ std::vector<ShellWord> with_joined_pe(std::vector<ShellWord> words) {
   return words;
 }
 
+/// Says whether the text is a command line that asks Grid Engine, not PBS, whose command is qsub, too.
 bool asks_by_grid_qsub(std::string_view text) {
   const std::string_view line = text.substr(0, text.find('\n'));
   const std::string_view word = first_word(text);
@@ -174,6 +190,7 @@ bool asks_by_grid_qsub(std::string_view text) {
 
 bool is_grid_engine(std::string_view text) { return has_directive(text, "#$ -") || asks_by_grid_qsub(text); }
 
+/// Sets the variables that Grid Engine sets inside of a job.
 void set_grid_variables(const JobScript& script, ShellValues& values) {
   const JobResources& have = script.resources;
   if (have.nodes) values.set("NHOSTS", have.nodes->value);
@@ -183,6 +200,7 @@ void set_grid_variables(const JobScript& script, ShellValues& values) {
   if (slots > 0) values.set("NSLOTS", slots);
 }
 
+/// Reads a script with directives or a command line.
 void read_grid_engine(const SourceText&, std::string_view text, const ScriptFinder& find, JobScript& script) {
   script.request.asks = true;
   std::string_view body = text;
@@ -205,24 +223,27 @@ void read_grid_engine(const SourceText&, std::string_view text, const ScriptFind
   read_script_body(body, 1, values, find, script);
 }
 
-/// A launcher on each node has all of its cores, which Open MPI would bind to one.
+/// Returns the words that start a command. A launcher that runs once on each node uses all of its cores, but
+/// Open MPI would bind it to one.
 std::string grid_start(const JobPlan& plan, int per_node) {
   if (plan.nodes * per_node == 1) return "";
   return fmt::format("mpirun -np {} -npernode {} {}", std::int64_t{plan.nodes} * per_node, per_node,
                      per_node == 1 ? "--bind-to none " : "");
 }
 
-/// Slots are cores, so that mpirun has to be told how many processes a node gets.
+/// Words of Grid Engine. Its slots are cores, so mpirun has to be told how many processes a node gets.
 constexpr ScriptWords kGridWords{.job_id = "$JOB_ID",
                                  .hosts = "cut -d ' ' -f 1 \"$PE_HOSTFILE\"",
                                  .start = grid_start,
                                  .starts_mpi = true};
 
-/// A partition that is a resource type says nodes and GPUs; else slots and GPUs are said.
+/// Writes a script. A partition that is a resource type states nodes and GPUs; otherwise slots and GPUs are
+/// stated.
 std::string write_grid_engine(const JobPlan& plan) {
   const SiteWord* type = find_site_word(BatchSystem::grid_engine, plan.partition);
   std::string out = "#!/bin/bash\n" + script_heading(plan);
   out += fmt::format("#$ -N {}\n#$ -P <project>\n#$ -cwd\n#$ -j y\n", directive_value(plan.name));
+  // A resource type gives whole nodes or fixed parts, so nothing else has to be requested.
   if (type != nullptr) {
     out += fmt::format("#$ -l {}={}\n", type->word, plan.nodes);
   } else {

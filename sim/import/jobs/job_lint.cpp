@@ -1,4 +1,4 @@
-// One function per remark; each points at the line that could be changed.
+// The functions look for one kind of surprise each, and point at the line that could be changed.
 #include "sim/import/jobs/job_lint.hpp"
 
 #include <algorithm>
@@ -13,6 +13,7 @@ namespace foretrain {
 
 namespace {
 
+/// Collects the warnings about one script.
 class JobLinter {
  public:
   JobLinter(const JobScript& script, const SourceText& source, int gpus_of_node)
@@ -31,6 +32,7 @@ class JobLinter {
   }
 
  private:
+  /// Adds a warning at its place. The launch line may stand in another script, whose text is not at hand.
   void say(const SourceSpan& span, std::string message, std::string hint) {
     const bool elsewhere = !script_.launch.file.empty() && span.line > 0;
     const std::string& file = elsewhere ? script_.launch.file : source_.name;
@@ -38,11 +40,13 @@ class JobLinter {
                       std::move(hint)});
   }
 
-  /// A process for every GPU, and one CPU or none of its own: script and loader take turns on it.
+  /// Warns if a node has at most one CPU for each GPU: the training process and its loader workers then take
+  /// turns on it.
   void lint_cpus() {
     const JobResources& have = script_.resources;
     if (!have.cpus_per_node || !have.gpus_per_node || have.gpus_per_node->value < 1) return;
     const Field<int>& asked = script_.request.cpus_per_task;
+    // More CPUs than GPUs leave at least one CPU for the loader workers.
     if (have.cpus_per_node->value > have.gpus_per_node->value) return;
     found_.push_back(
         {source_.name, asked ? asked->span : SourceSpan{}, "",
@@ -51,8 +55,8 @@ class JobLinter {
          "ask for the node's CPUs divided by its GPUs, for each GPU"});
   }
 
-  /// Whether a comment says the batch of all processes, or several times it where micro-steps are added up:
-  /// its writer knows.
+  /// Says whether a comment of the script states the batch of all processes, or a multiple of it where
+  /// micro-steps are added up. Its writer then knows.
   bool says_global_batch(std::int64_t samples) const {
     constexpr std::string_view kWords = "global batch ";
     const std::size_t at = source_.text.find(kWords);
@@ -62,17 +66,18 @@ class JobLinter {
     return said && *said > 0 && *said % samples == 0;
   }
 
-  /// A batch of each process: more GPUs make a step larger, not shorter.
+  /// Warns of a batch that belongs to each process: more GPUs make a step larger, not shorter.
   void lint_batch() {
     const JobLaunch& launch = script_.launch;
     if (!launch.processes_per_node || !launch.nodes || drives_all_gpus(script_)) return;
-    // A program that is told the batch of all GPUs does as much in a step on any number of them.
+    // A program that is given the batch of all GPUs does the same work in a step on any number of them.
     if (find_argument(launch.arguments, "global_batch") != nullptr) return;
     const std::int64_t processes = std::int64_t{launch.processes_per_node->value} * launch.nodes->value;
     const ProgramArgument* batch = find_argument(launch.arguments, "batch");
     if (const ProgramArgument* own = find_argument(launch.arguments, "batch_per_gpu")) batch = own;
     const std::int64_t size = batch == nullptr ? 0 : whole_number(batch->value).value_or(0);
     if (processes < 2 || processes > 1'000'000 || size < 1 || size > 1'000'000'000) return;
+    // The size is multiplied by all processes, since each of them gets the same option.
     if (says_global_batch(size * processes)) return;
     const std::string keep =
         size >= processes ? fmt::format("; {} {} keeps the batch of one GPU", batch->option, size / processes)
@@ -85,8 +90,8 @@ class JobLinter {
         fmt::format("compare samples/s or epochs{}", keep));
   }
 
-  /// Workers hand batches over through /dev/shm, of which a container has 64 MiB unless told (containerd,
-  /// Docker).
+  /// Warns of loader workers in a container: they pass batches through /dev/shm, of which a container has
+  /// 64 MiB by default (containerd, Docker).
   void lint_shared_memory() {
     const ProgramArgument* workers = find_argument(script_.launch.arguments, "workers");
     const std::int64_t count = workers == nullptr ? 0 : whole_number(workers->value).value_or(0);
@@ -97,10 +102,12 @@ class JobLinter {
         "mount an emptyDir with medium: Memory at /dev/shm");
   }
 
-  /// Each has a host name of its own, and NCCL takes ranks with different ones for different nodes.
+  /// Warns of several pods that may share a machine: each has a host name of its own, and NCCL takes ranks
+  /// with different ones for different nodes.
   void lint_pods() {
     const JobResources& have = script_.resources;
     if (!script_.request.has_container || !have.nodes || have.nodes->value < 2 || !have.gpus_per_node) return;
+    // A pod with all GPUs of a machine cannot share the machine with another pod of the job.
     if (gpus_of_node_ > 0 && have.gpus_per_node->value >= gpus_of_node_) return;
     found_.push_back(
         {source_.name, have.nodes->span, std::string(source_.line(have.nodes->span.line)),

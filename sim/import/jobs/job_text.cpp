@@ -1,4 +1,4 @@
-// The launch line; each launcher is one case of script_launch_line().
+// Text that all writers of scripts share. Each launcher is one case of script_launch_line().
 #include "sim/import/jobs/job_text.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace foretrain {
 
 namespace {
 
-/// Inside of double quotes of a shell: nothing of the text is expanded.
+/// Escapes a text for the inside of double quotes of a shell, so that nothing in it is expanded.
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -24,7 +24,8 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-/// Each process of a starter with its rank; the addresses go along, which not every MPI hands on.
+/// Returns a line that starts each process with its rank. The addresses are passed along, because not every
+/// MPI passes variables on.
 std::string with_ranks(const std::string& start, const JobPlan& plan, std::string_view rank,
                        std::string_view local_rank) {
   return fmt::format(
@@ -33,7 +34,7 @@ std::string with_ranks(const std::string& start, const JobPlan& plan, std::strin
       escaped(program(plan)));
 }
 
-/// A long line goes on behind a backslash, an option or some of them a line.
+/// Breaks a long line before options, with a backslash at the end of each part.
 std::string folded(const std::string& line) {
   constexpr std::size_t kColumns = 96;
   std::string out;
@@ -48,10 +49,12 @@ std::string folded(const std::string& line) {
 
 }  // namespace
 
+// The bound keeps the conversion defined for absurd limits.
 std::int64_t limit_s(const JobPlan& plan) {
   return static_cast<std::int64_t>(std::ceil(std::min(plan.time_limit_s, 1e15)));
 }
 
+// Characters that have a meaning to some batch system need quotes; these have none.
 std::string directive_value(std::string_view text) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-:=,@%/";
@@ -76,14 +79,18 @@ std::string hours_clock(std::int64_t seconds) {
 
 std::int64_t mebibytes(Bytes memory) { return (memory.count + (1 << 20) - 1) >> 20; }
 
+// The loader workers of all GPUs of a process share the process's cores with it.
 int threads(const JobPlan& plan) {
+  // A process may drive several GPUs, each with loader workers of its own.
   const int gpus_of_process = std::max(1, plan.gpus_per_node / plan.processes_per_node);
   return std::max(1, plan.cores_per_node / plan.processes_per_node - plan.workers_per_gpu * gpus_of_process);
 }
 
+// A process that drives several GPUs itself gets the batch of all of them.
 std::string program(const JobPlan& plan) {
   if (!plan.program.empty()) return plan.program;
   std::string out = "train.py";
+  // Options are those of common training scripts; the user adapts them to the program.
   if (plan.epochs > 0) out += fmt::format(" --epochs={:g}", plan.epochs);
   const bool is_one_process = plan.processes_per_node == 1 && plan.nodes == 1 && plan.gpus_per_node > 1;
   const std::int64_t batch = is_one_process ? plan.global_batch / plan.accumulation : plan.batch_per_gpu;
@@ -103,6 +110,7 @@ std::string torchrun_line(const JobPlan& plan, const ScriptWords& words) {
       plan.nodes, plan.processes_per_node, words.job_id, program(plan));
 }
 
+// srun and mpirun start processes without RANK; torchrun and the like set it themselves.
 bool needs_ranks(const JobPlan& plan) {
   const bool starts_each = plan.launcher == Launcher::srun || plan.launcher == Launcher::mpirun;
   return starts_each && plan.nodes * plan.processes_per_node > 1 && meeting_of(plan) == Meeting::environment;
@@ -118,7 +126,9 @@ std::string shell_quoted(std::string_view text) {
   return out + "'";
 }
 
+// A port is fixed here and marked as free to choose, since a script cannot know which ports are in use.
 std::vector<Assignment> launch_assignments(const JobPlan& plan, const ScriptWords& words) {
+  // Processes of PyTorch meet at an address; horovodrun needs a list of hosts with their slots.
   const bool meets = needs_ranks(plan) || (plan.launcher == Launcher::torchrun && plan.nodes > 1);
   if (meets)
     return {{"MASTER_ADDR", plan.nodes > 1 ? fmt::format("$({} | head -n 1)", words.hosts) : "localhost", ""},
@@ -130,12 +140,14 @@ std::vector<Assignment> launch_assignments(const JobPlan& plan, const ScriptWord
   return {};
 }
 
+// DeepSpeed starts other nodes only from a file of hosts with their slots.
 std::string launch_command_before(const JobPlan& plan, const ScriptWords& words) {
   if (plan.launcher != Launcher::deepspeed || plan.nodes == 1) return "";
   return fmt::format("{} | sed 's/$/ slots={}/' > hosts.{}", words.hosts, plan.processes_per_node,
                      words.job_id);
 }
 
+// `start` is the batch system's own way, or plain mpirun where Open MPI knows the hosts by itself.
 std::string script_launch_line(const JobPlan& plan, const ScriptWords& words) {
   const int all = plan.nodes * plan.processes_per_node;
   const bool by_start =
@@ -150,6 +162,7 @@ std::string script_launch_line(const JobPlan& plan, const ScriptWords& words) {
       return needs_ranks(plan) ? with_ranks(start, plan, by_start ? words.rank : ScriptWords::kMpiRank,
                                             by_start ? words.local_rank : ScriptWords::kMpiLocalRank)
                                : start + "python " + program(plan);
+    // Horovod's own starter needs the hosts with their slots on its command line.
     case Launcher::horovodrun:
       return plan.nodes == 1 ? fmt::format("horovodrun -np {} python {}", all, program(plan))
                              : fmt::format("horovodrun -np {} -H \"$HOSTS\" python {}", all, program(plan));
@@ -158,6 +171,7 @@ std::string script_launch_line(const JobPlan& plan, const ScriptWords& words) {
         return fmt::format("deepspeed --num_gpus={} {}", plan.processes_per_node, program(plan));
       return fmt::format("deepspeed --hostfile=hosts.{} --num_nodes={} --num_gpus={} {}", words.job_id,
                          plan.nodes, plan.processes_per_node, program(plan));
+    // The program runs as it is; with mp_spawn it starts its processes itself.
     case Launcher::mp_spawn:
     case Launcher::python:
       break;
@@ -165,7 +179,9 @@ std::string script_launch_line(const JobPlan& plan, const ScriptWords& words) {
   return "python " + program(plan);
 }
 
+// Names come from files of users, so they are made printable before they stand in comments.
 std::string script_heading(const JobPlan& plan) {
+  // The batch stands in the heading, because job check compares it with the options.
   std::string batch = plan.global_batch > 0 ? fmt::format(", global batch {}", plan.global_batch)
                       : plan.batch_per_gpu > 0
                           ? fmt::format(", {} per GPU", counted(plan.batch_per_gpu, "sample"))
@@ -178,6 +194,7 @@ std::string script_heading(const JobPlan& plan) {
       counted(std::int64_t{plan.nodes} * plan.processes_per_node, "process"), batch);
 }
 
+// Launchers that leave something to the program need a comment.
 std::string program_comments(const JobPlan& plan) {
   if (plan.launcher == Launcher::mp_spawn)
     return fmt::format("# train.py starts its {} processes on this node by itself\n",
@@ -195,6 +212,7 @@ std::string script_body(const JobPlan& plan, const ScriptWords& words) {
       "\n# module load <the module with your framework>\n"
       "# source <your environment>/bin/activate\n\n";
   out += fmt::format("export OMP_NUM_THREADS={}\n", threads(plan));
+  // Variables stand before the launch line, in the order in which they depend on each other.
   out += words.environment(plan);
   for (const Assignment& line : launch_assignments(plan, words))
     out += fmt::format("{}{}={}{}{}\n", line.is_exported ? "export " : "", line.name, line.value,

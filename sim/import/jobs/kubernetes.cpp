@@ -1,6 +1,10 @@
-// Kubernetes: Job, Pod, PyTorchJob, MPIJob, TrainJob and Volcano's Job. A pod is taken for a node; its
-// command is read as a shell would. From the API reference and the Kubeflow training operator's
-// documentation.
+// Reader of Kubernetes: Job, Pod, PyTorchJob, MPIJob, TFJob, TrainJob and Volcano's Job, from the API
+// reference and the documentation of Kubeflow's training operator.
+// It reads YAML such as "kind: PyTorchJob", "spec:", "  pytorchReplicaSpecs:", "    Worker: {replicas: 3,
+// template: {…}}".
+// A pod is taken for a node. The GPUs, CPUs and memory of its container, /dev/shm, the node selector and the
+// deadline are taken, and its command is read as a shell would read it.
+// Throws InputError for text that is no YAML, and for objects that start no training.
 #include <algorithm>
 #include <cmath>
 
@@ -20,14 +24,16 @@ namespace {
 
 using YamlKind = YamlNode::Kind;
 
-/// Pods of one template.
+/// A group of pods with one template.
 struct PodGroup {
   std::string role;
   int replicas = 1;
   SourceSpan span{};
-  const YamlNode* pod = nullptr;  ///< its spec
+  /// Its specification (PodSpec).
+  const YamlNode* pod = nullptr;
 };
 
+/// Reads the first object of a file that starts a training.
 class KubernetesReader {
  public:
   KubernetesReader(const SourceText& source, const ScriptFinder& find, JobScript& script)
@@ -50,6 +56,7 @@ class KubernetesReader {
   }
 
  private:
+  /// Reads an object. Returns false if it starts no training.
   bool read_object(const YamlNode& object) {
     const std::string& kind = object.at("kind").text;
     const YamlNode& spec = object.at("spec");
@@ -60,7 +67,9 @@ class KubernetesReader {
     if (kind == "PyTorchJob") replica_specs(spec.at("pytorchReplicaSpecs"));
     if (kind == "MPIJob") replica_specs(spec.at("mpiReplicaSpecs"));
     if (kind == "TFJob") replica_specs(spec.at("tfReplicaSpecs"));
+    // A TrainJob has no templates of pods, so it is read on its own.
     if (kind == "TrainJob") return train_job(object), true;
+    // Other kinds, such as Service or ConfigMap, may stand in the same file.
     if (groups_.empty()) return false;
     script_.request.name = object.path("metadata/name").text;
     deadline(spec);
@@ -68,7 +77,8 @@ class KubernetesReader {
     return true;
   }
 
-  /// parallelism pods at a time; Volcano's has tasks.
+  /// Reads the groups of a Job. Volcano's has tasks; the plain one has as many pods as `parallelism` at the
+  /// same time.
   void job(const YamlNode& spec) {
     for (const YamlNode& task : spec.at("tasks").items)
       groups_.push_back({task.at("name").text, count_or(task.at("replicas"), 1), task.at("replicas").span,
@@ -79,6 +89,7 @@ class KubernetesReader {
         {"pod", count_or(pods, 1), pods.is_null() ? spec.span : pods.span, &spec.path("template/spec")});
   }
 
+  /// Reads the groups of a Kubeflow object: Master, Worker, Launcher and so on.
   void replica_specs(const YamlNode& specs) {
     for (const auto& [role, replica] : specs.entries)
       groups_.push_back({role, count_or(replica.at("replicas"), 1),
@@ -86,7 +97,8 @@ class KubernetesReader {
                          &replica.path("template/spec")});
   }
 
-  /// Kubeflow's TrainJob: the image's runtime is elsewhere; what the trainer says is read.
+  /// Reads Kubeflow's TrainJob. The runtime of its image is defined elsewhere, so only what the trainer
+  /// states is read.
   void train_job(const YamlNode& object) {
     const YamlNode& trainer = object.path("spec/trainer");
     script_.request.name = object.path("metadata/name").text;
@@ -99,6 +111,7 @@ class KubernetesReader {
     launch(trainer, false);
   }
 
+  /// Returns a count, or `fallback` where there is none; a bad one is reported.
   int count_or(const YamlNode& node, int fallback) {
     if (node.is_null()) return fallback;
     const auto count = whole_number(node.text);
@@ -107,11 +120,13 @@ class KubernetesReader {
     return fallback;
   }
 
+  /// Reports a value that cannot be read, at most 100 times.
   void open(const YamlNode& node, std::string why) {
     if (script_.not_understood.size() < 100)
       script_.not_understood.push_back({node.span, node.text.substr(0, 80), std::move(why)});
   }
 
+  /// Reads the time limit of either kind of object.
   void deadline(const YamlNode& spec) {
     for (const YamlNode* node :
          {&spec.at("activeDeadlineSeconds"), &spec.path("runPolicy/activeDeadlineSeconds")}) {
@@ -121,6 +136,7 @@ class KubernetesReader {
     }
   }
 
+  /// Returns the container that has GPUs, else the first one.
   static const YamlNode& container_of(const YamlNode& pod) {
     const YamlNode& containers = pod.at("containers");
     static const YamlNode none;
@@ -130,6 +146,7 @@ class KubernetesReader {
     return containers.items.empty() ? none : containers.items[0];
   }
 
+  /// Says whether a resource is a GPU or a MIG slice of one.
   static bool is_gpu_key(std::string_view key) {
     return key == "nvidia.com/gpu" || key == "amd.com/gpu" || key.starts_with("nvidia.com/mig-") ||
            key == "nvidia.com/gpu.shared";
@@ -143,6 +160,8 @@ class KubernetesReader {
     return false;
   }
 
+  /// Reads the request of all pods with GPUs as nodes, and the launch. MPIJob starts everything from its
+  /// Launcher, the others from each pod.
   void take_groups(const YamlNode& spec, bool by_mpi) {
     JobRequest& request = script_.request;
     request.asks = true, request.has_container = true;
@@ -153,6 +172,7 @@ class KubernetesReader {
       if (works && main == nullptr) main = &group;
       if (works) pods = std::min(pods + group.replicas, 1'000'000);
     }
+    // A training without GPUs runs in all pods of the first group.
     if (main == nullptr) main = &groups_.front(), pods = main->replicas;
     request.nodes = Found<int>{pods, main->span};
     resources_of(container_of(*main->pod).at("resources"));
@@ -168,7 +188,8 @@ class KubernetesReader {
     launch(container_of(*(launcher != groups_.end() ? *launcher : *main).pod), by_mpi);
   }
 
-  /// CPUs are of the pod; without a word of them it has what is free: unknown.
+  /// Derives the resources. CPUs are those of the pod; a pod that requests none gets what is free, so they
+  /// are unknown.
   void settle() {
     JobRequest& request = script_.request;
     const Field<int> of_pod = request.cpus_per_task;
@@ -179,9 +200,11 @@ class KubernetesReader {
     if (!of_pod) script_.resources.cpus_per_task.reset();
   }
 
+  /// Reads GPUs, CPUs and memory of a container.
   void resources_of(const YamlNode& resources) {
     JobRequest& request = script_.request;
-    for (const char* part : {"requests", "limits"}) {  // limits count where both are said
+    // Requests are read first, because limits count where both are stated.
+    for (const char* part : {"requests", "limits"}) {
       for (const auto& [key, value] : resources.at(part).entries) {
         if (is_gpu_key(key)) {
           request.gpus_per_node = Found<int>{count_or(value, 1), value.span};
@@ -195,7 +218,7 @@ class KubernetesReader {
     }
   }
 
-  /// "16", "15500m".
+  /// Reads CPUs such as "16", or "15500m" in thousandths.
   void cpus_of(const YamlNode& value) {
     const bool thousandths = value.text.ends_with('m');
     const auto number =
@@ -205,7 +228,7 @@ class KubernetesReader {
         static_cast<int>(std::max<std::int64_t>(1, thousandths ? *number / 1000 : *number)), value.span};
   }
 
-  /// "64Gi" in powers of two, "64G" of ten, "1024" bytes.
+  /// Reads an amount such as "64Gi" in powers of 1024, "64G" in powers of 1000, or "1024" bytes.
   Field<MemoryRequest> amount(const YamlNode& value) {
     static constexpr std::string_view kUnits = "KMGTP";
     std::string_view text = value.text;
@@ -224,7 +247,7 @@ class KubernetesReader {
     return Found<MemoryRequest>{{{static_cast<std::int64_t>(bytes)}, false}, value.span};
   }
 
-  /// /dev/shm of a pod: a volume in memory that is mounted there, or the host's.
+  /// Reads the size of /dev/shm: that of a volume in memory that is mounted there, or all of the host's.
   void shared_memory_of(const YamlNode& pod) {
     if (pod.at("hostIPC").text == "true")
       script_.request.shared_memory = {{{}, true}, pod.at("hostIPC").span};
@@ -241,6 +264,7 @@ class KubernetesReader {
     }
   }
 
+  /// Turns a node selector for a product into a requirement on the GPU's name.
   void selector_of(const YamlNode& selector) {
     for (const auto& [key, value] : selector.entries) {
       if (key.ends_with("gpu.product") || key.ends_with("accelerator"))
@@ -248,6 +272,7 @@ class KubernetesReader {
     }
   }
 
+  /// Reads the processes of each pod: a number, or "auto" and "gpu" for one on each GPU.
   void processes_of(const YamlNode& each) {
     if (each.is_null()) return;
     const Field<int>& gpus = script_.request.gpus_per_node;
@@ -256,6 +281,8 @@ class KubernetesReader {
     if (count > 0) script_.request.tasks_per_node = {count, each.span};
   }
 
+  /// Reads the launch from the container's command and arguments, with the variables that it and the operator
+  /// set.
   void launch(const YamlNode& container, bool by_mpi) {
     ShellValues values;
     for (const YamlNode& variable : container.at("env").items) {
@@ -263,6 +290,7 @@ class KubernetesReader {
         values.set(variable.at("name").text, variable.at("value").text);
     }
     const JobRequest& request = script_.request;
+    // The operator tells torchrun the number of processes by this variable.
     if (request.tasks_per_node && !by_mpi) values.set("PET_NPROC_PER_NODE", request.tasks_per_node->value);
     if (request.nodes && tells_torchrun_)
       values.set("PET_NNODES", request.nodes->value), values.set("PET_MASTER_ADDR", "$MASTER_ADDR");
@@ -271,17 +299,19 @@ class KubernetesReader {
     for (const char* part : {"command", "args"}) {
       for (const YamlNode& word : container.at(part).items) command.words.push_back(word_of(word, values));
     }
+    // An image may have an entry point of its own, which is not in the file.
     if (command.words.empty())
       return open(container, "has no command: what its image starts is not known here");
     const YamlNode& image = container.at("image");
     if (image.kind == YamlKind::scalar) script_.software = software_of_image(image.text, image.span);
     read_launch({command}, values, find_, script_);
+    // Pods start the command themselves, except the pods of an MPIJob, which mpirun reaches.
     if (!by_mpi && script_.launch.started_by) script_.launch.nodes = script_.resources.nodes;
     if (!script_.request.tasks_per_node && script_.launch.processes_per_node)
       script_.resources.tasks_per_node = script_.launch.processes_per_node;
   }
 
-  /// $(NAME) of Kubernetes becomes the variable's value where it is known.
+  /// Replaces $(NAME) of Kubernetes by the variable's value where it is known.
   static ShellWord word_of(const YamlNode& node, const ShellValues& values) {
     std::string out;
     const std::string& text = node.text;
@@ -302,9 +332,11 @@ class KubernetesReader {
   const ScriptFinder& find_;
   JobScript& script_;
   std::vector<PodGroup> groups_;
-  bool tells_torchrun_ = false;  ///< the operator sets PET_NNODES and PET_MASTER_ADDR in each pod
+  /// True if the operator sets PET_NNODES and PET_MASTER_ADDR in each pod.
+  bool tells_torchrun_ = false;
 };
 
+/// JSON is accepted as well, as kubectl prints it.
 bool is_kubernetes(std::string_view text) {
   const bool yaml = has_directive(text, "apiVersion:") && has_directive(text, "kind:");
   const bool json = text.starts_with('{') && text.find("\"apiVersion\"") != std::string_view::npos;

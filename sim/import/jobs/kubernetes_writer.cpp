@@ -1,5 +1,5 @@
-// A plan as a Job, or as the object of Kubeflow whose operator tells the processes of each other, through
-// yaml-cpp's writer.
+// Writes a plan as a Job, or as the object of Kubeflow whose operator tells the processes of each other. The
+// text is made by yaml-cpp's writer.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -16,14 +16,15 @@ namespace {
 
 using Entries = std::vector<std::pair<std::string, YamlNode>>;
 
+/// Returns a list of texts.
 YamlNode words_of(std::initializer_list<std::string> words) {
   std::vector<YamlNode> items;
   for (const std::string& word : words) items.push_back(yaml_string(word));
   return yaml_list(std::move(items));
 }
 
-/// The container of a pod: its name, which the operators look for, and what it starts; empty: what its image
-/// does.
+/// Returns the container of a pod. Operators look for its name. If `line` is empty, it starts what its image
+/// starts.
 YamlNode container_of(const std::string& name, const std::string& line, Entries more) {
   Entries entries{{"name", yaml_string(name)}, {"image", yaml_string("<image with your framework>")}};
   if (!line.empty()) entries.emplace_back("command", words_of({"bash", "-c", line}));
@@ -31,7 +32,8 @@ YamlNode container_of(const std::string& name, const std::string& line, Entries 
   return yaml_map(std::move(entries));
 }
 
-/// The pod of a plan: GPUs, cores, memory, and /dev/shm as large as half of the memory, as machines have it.
+/// Returns the pod of a plan with GPUs, cores and memory. /dev/shm is half of the memory, as it is on
+/// machines.
 Entries pod_of(const JobPlan& plan, const std::string& name, const std::string& line) {
   Entries limits{{"nvidia.com/gpu", yaml_text(std::to_string(plan.gpus_per_node))},
                  {"cpu", yaml_text(std::to_string(plan.cores_per_node))}};
@@ -50,8 +52,8 @@ Entries pod_of(const JobPlan& plan, const std::string& name, const std::string& 
            yaml_list({yaml_map({{"name", yaml_text("shm")}, {"emptyDir", yaml_map(std::move(shm))}})})}};
 }
 
-/// Names of objects and of their pods are labels of DNS (RFC 1035): small letters, digits and hyphens, a
-/// letter first.
+/// Returns a name for an object and its pods, which are labels of DNS (RFC 1035): lower-case letters, digits
+/// and hyphens, a letter first.
 std::string object_name(const std::string& name) {
   std::string out = lower_case(name.substr(0, 40));
   for (char& c : out) {
@@ -63,14 +65,14 @@ std::string object_name(const std::string& name) {
   return out[0] >= '0' && out[0] <= '9' ? "training-" + out : out;
 }
 
-/// A group of like pods. Restarts are the operator's, which overrides what a pod's template says.
+/// Returns a group of equal pods. The operator restarts pods and overrides what their template says about it.
 YamlNode replicas(int count, Entries pod) {
   return yaml_map({{"replicas", yaml_text(std::to_string(count))},
                    {"restartPolicy", yaml_text("Never")},
                    {"template", yaml_map({{"spec", yaml_map(std::move(pod))}})}});
 }
 
-/// The lines of a pod's shell: one where nothing stands before the launch.
+/// Returns the lines of a pod's shell; a single line if nothing stands before the launch.
 std::string shell_of(const JobPlan& plan, const std::string& line) {
   static constexpr ScriptWords kWords{};
   std::string before = plan.before;
@@ -79,7 +81,8 @@ std::string shell_of(const JobPlan& plan, const std::string& line) {
   return fmt::format("{}OMP_NUM_THREADS={} {}", before, threads(plan), line);
 }
 
-/// On one machine. Containers run as root, which Open MPI refuses unless it is told.
+/// Returns the launch line on one machine. Containers run as root, which Open MPI refuses unless it is told
+/// otherwise.
 std::string line_of_job(const JobPlan& plan) {
   static constexpr ScriptWords kWords{.start = [](const JobPlan&, int) { return std::string(); }};
   std::string line = script_launch_line(plan, kWords);
@@ -88,7 +91,8 @@ std::string line_of_job(const JobPlan& plan) {
   return line;
 }
 
-/// The operator sets RANK, the number of the pod, and the address of the first (envvar.go).
+/// Returns the launch line of each pod. The operator sets RANK, the number of the pod, and the address of the
+/// first one (envvar.go).
 std::string line_of_pytorch(const JobPlan& plan) {
   return fmt::format(
       "torchrun --nnodes={} --nproc_per_node={} --node_rank=$RANK --master_addr=$MASTER_ADDR "
@@ -96,12 +100,13 @@ std::string line_of_pytorch(const JobPlan& plan) {
       plan.nodes, plan.processes_per_node, program(plan));
 }
 
+/// A Kubernetes object before it is written.
 struct Object {
   std::string version, kind;
   Entries spec;
 };
 
-/// One pod, which is not started again.
+/// Returns a Job with one pod, which is not started again.
 Object job(const JobPlan& plan) {
   Entries pod{{"restartPolicy", yaml_text("Never")}};
   for (auto& entry : pod_of(plan, "training", shell_of(plan, line_of_job(plan)))) pod.push_back(entry);
@@ -110,10 +115,12 @@ Object job(const JobPlan& plan) {
           {{"backoffLimit", yaml_text("0")}, {"template", yaml_map({{"spec", yaml_map(std::move(pod))}})}}};
 }
 
-/// nprocPerNode is a string, and the container has to be called pytorch (pytorch_validation.go).
+/// Returns a PyTorchJob. Its nprocPerNode is a string, and the container has to be called pytorch
+/// (pytorch_validation.go).
 Object pytorch_job(const JobPlan& plan) {
   JobPlan torchrun = plan;
-  torchrun.launcher = Launcher::python;  // addresses are the operator's
+  // The operator sets the addresses, so none are written.
+  torchrun.launcher = Launcher::python;
   const Entries pod = pod_of(plan, "pytorch", shell_of(torchrun, line_of_pytorch(plan)));
   YamlNode processes = yaml_string(std::to_string(plan.processes_per_node));
   return {"kubeflow.org/v1",
@@ -123,7 +130,7 @@ Object pytorch_job(const JobPlan& plan) {
             yaml_map({{"Master", replicas(1, pod)}, {"Worker", replicas(plan.nodes - 1, pod)}})}}};
 }
 
-/// The operator sets TF_CONFIG in containers called tensorflow.
+/// Returns a TFJob. Its operator sets TF_CONFIG in containers called tensorflow.
 Object tensorflow_job(const JobPlan& plan) {
   JobPlan own = plan;
   own.launcher = Launcher::python;
@@ -134,7 +141,8 @@ Object tensorflow_job(const JobPlan& plan) {
                                                              shell_of(own, "python " + program(plan))))}})}}};
 }
 
-/// The operator writes Open MPI's host file from slotsPerWorker, and workers wait for its connections.
+/// Returns an MPIJob. Its operator writes Open MPI's host file from slotsPerWorker, and the workers wait for
+/// connections.
 Object mpi_job(const JobPlan& plan) {
   const std::string line =
       fmt::format("{}mpirun --allow-run-as-root -np {} --bind-to none -x OMP_NUM_THREADS={} python {}",
@@ -148,6 +156,7 @@ Object mpi_job(const JobPlan& plan) {
                                      {"Worker", replicas(plan.nodes, pod_of(plan, "mpi-worker", ""))}})}}};
 }
 
+/// Chooses the object by the way in which the processes find each other.
 Object object_of(const JobPlan& plan) {
   if (plan.nodes == 1) return job(plan);
   const Meeting meeting = meeting_of(plan);
@@ -162,6 +171,7 @@ std::string write_kubernetes(const JobPlan& given) {
   const JobPlan plan = without_srun(given);
   Object object = object_of(plan);
   const bool is_job = object.kind == "Job";
+  // A Job has the deadline in its specification, Kubeflow's objects have it in their run policy.
   if (limit_s(plan) > 0) {
     const YamlNode seconds = yaml_text(std::to_string(limit_s(plan)));
     object.spec.insert(

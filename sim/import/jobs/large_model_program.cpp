@@ -1,4 +1,5 @@
-// Options by the frameworks' own parsers; what stands in a file of theirs becomes lines of the script.
+// Options are those of the frameworks' own parsers. What a framework reads from a file becomes lines of the
+// script, or comments that say what the file must hold.
 #include "sim/import/jobs/large_model_program.hpp"
 
 #include <algorithm>
@@ -9,13 +10,15 @@ namespace foretrain {
 
 namespace {
 
+/// Returns DeepSpeed's stage of ZeRO: 0 none, 1 optimizer states, 2 gradients, 3 parameters.
 int zero_stage(ModelSharding sharding) { return static_cast<int>(sharding); }
 
+/// Returns an option with the number of steps; empty for 0 steps.
 std::string steps_option(std::string_view form, std::int64_t steps) {
   return steps > 0 ? fmt::format(fmt::runtime(form), steps) : std::string();
 }
 
-/// megatron/training/arguments.py, model and batch.
+/// Returns the options of the network, as megatron/training/arguments.py has them.
 std::string megatron_model(const LargeModelRun& job) {
   const TransformerShape& s = job.shape;
   std::string line =
@@ -32,6 +35,7 @@ std::string megatron_model(const LargeModelRun& job) {
   return line + fmt::format(" --seq-length {} --max-position-embeddings {}", job.sequence, job.sequence);
 }
 
+/// Returns the options of recomputation: selective, full for some layers of each stage, or full for all.
 std::string megatron_recompute(const LargeModelRun& job) {
   if (job.recompute == Recompute::selective) return " --recompute-granularity selective";
   if (job.recompute == Recompute::none) return "";
@@ -41,6 +45,8 @@ std::string megatron_recompute(const LargeModelRun& job) {
   return " --recompute-granularity full --recompute-method uniform --recompute-num-layers 1";
 }
 
+/// Returns the options of the degrees of parallelism. Megatron-LM counts layers of a virtual stage, not the
+/// stages.
 std::string megatron_degrees(const LargeModelRun& job) {
   const Degrees& d = job.degrees;
   std::string line =
@@ -55,7 +61,7 @@ std::string megatron_degrees(const LargeModelRun& job) {
   return line;
 }
 
-/// Of schedules that Megatron-LM and DeepSpeed have no option for; nothing of theirs.
+/// Returns a comment for schedules that Megatron-LM and DeepSpeed have no option for; empty for theirs.
 std::string other_schedule(const LargeModelRun& job) {
   const bool is_theirs =
       job.schedule == PipelineSchedule::one_f_one_b || job.schedule == PipelineSchedule::interleaved;
@@ -64,21 +70,24 @@ std::string other_schedule(const LargeModelRun& job) {
                      name_of(job.schedule));
 }
 
-/// torchtitan's names of PyTorch's schedules; 1F1B is its default. Of DualPipe it has the V that is half of
-/// it.
+/// Returns torchtitan's name of a schedule of PyTorch; empty for 1F1B, its default. Of DualPipe it has only
+/// the V-shaped half.
 std::string_view schedule_of_torch(PipelineSchedule schedule) {
   constexpr std::string_view kNames[] = {
       "GPipe", "", "Interleaved1F1B", "InterleavedZeroBubble", "ZBVZeroBubble", "DualPipeV"};
   return kNames[static_cast<std::size_t>(schedule)];
 }
 
+/// Returns the options of the batch and the steps.
 std::string megatron_batch(const LargeModelRun& job, std::int64_t steps) {
   return fmt::format(" --micro-batch-size {} --global-batch-size {}{}", job.micro_batch, job.global_batch,
                      steps_option(" --train-iters {}", steps));
 }
 
+/// Returns the program of Megatron-LM.
 LargeModelProgram megatron(const LargeModelRun& job, std::int64_t steps) {
   std::string line = "pretrain_gpt.py" + megatron_degrees(job);
+  // Megatron-LM's own optimizer partitions optimizer states; its FSDP partitions gradients and parameters.
   if (job.sharding == ModelSharding::optimizer)
     line += " --use-distributed-optimizer --overlap-grad-reduce --overlap-param-gather";
   if (job.sharding == ModelSharding::gradients)
@@ -95,9 +104,11 @@ LargeModelProgram megatron(const LargeModelRun& job, std::int64_t steps) {
       Launcher::torchrun};
 }
 
-/// torchtitan/config: [parallelism] and [training].
+/// Returns the program of torchtitan, whose options are those of torchtitan/config: [parallelism] and
+/// [training].
 LargeModelProgram torchtitan(const LargeModelRun& job, std::int64_t steps) {
   const Degrees& d = job.degrees;
+  // Ranks that replicate the shards are the rest of data parallelism.
   const int shard = job.shards_parameters() ? std::max(1, job.shards() / d.context) : 1;
   std::string line = fmt::format(
       "-m torchtitan.train --job.config_file '<model>.toml' --parallelism.tensor_parallel_degree {} "
@@ -113,6 +124,7 @@ LargeModelProgram torchtitan(const LargeModelRun& job, std::int64_t steps) {
     line += fmt::format(" --parallelism.pipeline_parallel_schedule {}", schedule);
   if (job.recompute != Recompute::none)
     line += fmt::format(" --activation_checkpoint.mode {}", name_of(job.recompute));
+  // The local batch of a pipeline holds all micro-batches of a step.
   line +=
       fmt::format(" --training.local_batch_size {} --training.global_batch_size {} --training.seq_len {}{}",
                   d.pipeline > 1 ? job.global_batch / d.data : job.micro_batch, job.global_batch,
@@ -120,7 +132,7 @@ LargeModelProgram torchtitan(const LargeModelRun& job, std::int64_t steps) {
   return {line, "", Launcher::torchrun};
 }
 
-/// nanotron/config: everything stands in its YAML.
+/// Returns the program of nanotron, which reads everything from its YAML; comments say what that must hold.
 LargeModelProgram nanotron(const LargeModelRun& job, std::int64_t steps) {
   const Degrees& d = job.degrees;
   std::string before = "# config.yaml has to say:\n";
@@ -138,7 +150,8 @@ LargeModelProgram nanotron(const LargeModelRun& job, std::int64_t steps) {
   return {"run_train.py --config-file config.yaml", before, Launcher::torchrun};
 }
 
-/// Megatron-DeepSpeed: degrees as of Megatron-LM, state by DeepSpeed's JSON, which the script writes.
+/// Returns the program of Megatron-DeepSpeed: degrees as for Megatron-LM, and the partition of states by
+/// DeepSpeed's JSON, which the script writes.
 LargeModelProgram deepspeed(const LargeModelRun& job, std::int64_t steps) {
   std::string before =
       other_schedule(job) +
@@ -155,7 +168,7 @@ LargeModelProgram deepspeed(const LargeModelRun& job, std::int64_t steps) {
   return {line, before, Launcher::deepspeed};
 }
 
-/// llm-foundry scripts/train: keys of its YAML as arguments.
+/// Returns the program of llm-foundry's scripts/train, with keys of its YAML as arguments.
 LargeModelProgram llm_foundry(const LargeModelRun& job, std::int64_t steps) {
   const bool is_sharded = job.sharding != ModelSharding::none;
   const std::string_view sharding =
@@ -194,6 +207,7 @@ LargeModelProgram large_model_program(const LargeModelRun& job, std::int64_t ste
 
 void set_program(const LargeModelRun& job, std::int64_t steps, JobPlan& plan) {
   const LargeModelProgram own = large_model_program(job, steps);
+  // why_not_written() refuses such a plan and names the framework.
   if (own.program.empty()) plan.unknown_program = job.kernels().name;
   plan.program = own.program, plan.before = own.before, plan.launcher = own.launcher;
 }

@@ -1,4 +1,4 @@
-// A layout of a large model in the options of the framework that trains it.
+// Writes the layout of a large model as options of the framework that trains it.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,21 @@
 
 namespace foretrain {
 
-/// What is started, how, and what has to be written before: a part of a configuration file.
+/// A program with its options, and what has to be written before it, such as a part of a configuration file.
 struct LargeModelProgram {
-  std::string program;  ///< with its options; empty: the framework is not known to have any
-  std::string before;   ///< lines of a script in front of the launch, each with its end
+  /// Program with its options; empty when the framework's program is not known.
+  std::string program;
+  /// Lines of a script before the launch, each with its line end.
+  std::string before;
   Launcher launcher = Launcher::torchrun;
 };
 
-/// With so many steps; 0: as the user says. Of the network Megatron-LM's options are written out; others have
-/// it in a file.
+/// Returns the program for a run of that many steps; with 0 the user's own number stays.
+/// Megatron-LM gets the network in options; other frameworks have it in a file.
 LargeModelProgram large_model_program(const LargeModelRun& job, std::int64_t steps = 0);
 
-/// Puts it into a plan whose nodes and processes are known.
+/// Puts the program into a plan whose nodes and processes are set. If the framework's program is not known,
+/// sets plan.unknown_program.
 void set_program(const LargeModelRun& job, std::int64_t steps, JobPlan& plan);
 
 }  // namespace foretrain

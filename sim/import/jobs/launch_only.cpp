@@ -1,5 +1,7 @@
-// A launch line by itself, as typed on a machine without a batch system: torchrun, accelerate launch,
-// deepspeed, horovodrun, mpirun, python. What it starts is what it has: a GPU for every process.
+// Reader of a launch line alone, as typed on a machine without a batch system: torchrun, accelerate launch,
+// deepspeed, horovodrun, mpirun or python.
+// An example is "CUDA_VISIBLE_DEVICES=0,1 torchrun --nproc_per_node=2 train.py".
+// There is no request, so the job is taken to have a GPU for every process that the line starts.
 #include <algorithm>
 #include <set>
 
@@ -15,16 +17,19 @@ namespace foretrain {
 
 namespace {
 
+/// The variable that limits the GPUs of a process.
 constexpr std::string_view kVisible = "CUDA_VISIBLE_DEVICES=";
+/// Limit of hosts in a list.
 constexpr std::size_t kMostHosts = 100'000;
 
 /// Hosts with their places for processes.
 struct Hosts {
   int count = 0;
-  int slots = 0;  ///< of the first; 0: not said
+  /// Places of the first host that states them; 0 when none does.
+  int slots = 0;
 };
 
-/// The first line that is neither empty nor a comment.
+/// Returns the first line that is neither empty nor a comment.
 std::string_view first_line_of(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -35,6 +40,7 @@ std::string_view first_line_of(std::string_view text) {
   return {};
 }
 
+/// Says whether a text is a launch line, after assignments in front of it.
 bool is_launch_line(std::string_view text) {
   if (text.starts_with("#!")) return false;
   std::string_view line = first_line_of(text);
@@ -43,13 +49,15 @@ bool is_launch_line(std::string_view text) {
     line.remove_prefix(static_cast<std::size_t>(word.data() - line.data()) + word.size());
     word = first_word(line);
   }
+  // The first word that is no assignment is the command.
   const std::string_view name = base_name(word);
+  // python is a launch only with a program, which is a file or a module.
   if (name.starts_with("python"))
     return line.find(".py") != std::string_view::npos || line.find(" -m ") != std::string_view::npos;
   return is_one_of(name, {"torchrun", "accelerate", "deepspeed", "horovodrun", "mpirun", "mpiexec", "jsrun"});
 }
 
-/// "a:4,b:4" or "a,b"; hosts that come twice count once.
+/// Reads a list such as "a:4,b:4" or "a,b"; hosts that come twice count once.
 Hosts hosts_of_list(std::string_view list) {
   Hosts out;
   std::set<std::string_view> names;
@@ -65,7 +73,7 @@ Hosts hosts_of_list(std::string_view list) {
   return out;
 }
 
-/// Lines "host slots=4" or "host:4".
+/// Reads the lines of a file of hosts, "host slots=4" or "host:4". At most 1 MiB is read.
 Hosts hosts_of_file(std::string_view text) {
   std::string list;
   int slots = 0;
@@ -85,7 +93,7 @@ Hosts hosts_of_file(std::string_view text) {
   return out;
 }
 
-/// "2", or "1:4" of an elastic job, which is taken at its largest.
+/// Reads a number of nodes: "2", or "1:4" of an elastic job, which is taken at its largest.
 Field<int> stated_nodes(const OptionValue& value, JobScript& script) {
   const std::size_t colon = value.text.find(':');
   if (colon != std::string_view::npos)
@@ -95,11 +103,12 @@ Field<int> stated_nodes(const OptionValue& value, JobScript& script) {
                      colon == std::string_view::npos ? value.text : value.text.substr(colon + 1));
 }
 
-/// What options say of hosts, whichever launcher they are of.
+/// Reads what options say of hosts and nodes, whichever launcher they belong to.
 void read_hosts(const std::vector<ShellWord>& words, const ScriptFinder& find, JobScript& script,
                 Hosts& hosts) {
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string& text = words[i].text;
+    // Options behind the program are the program's own.
     if (text.ends_with(".py")) break;
     const std::size_t equals = text.find('=');
     std::string name = text.substr(0, equals);
@@ -122,10 +131,11 @@ void read_hosts(const std::vector<ShellWord>& words, const ScriptFinder& find, J
         script.not_understood.push_back({holder.span, value, "is a file of hosts, which is not here"});
     }
   }
+  // A number of nodes that an option states goes before the number of listed hosts.
   if (hosts.count > 0 && !script.request.nodes) script.request.nodes = {hosts.count, {1, 1, 1}};
 }
 
-/// How many devices CUDA_VISIBLE_DEVICES=0,1,2,3 before the line leaves; 0: it is not there.
+/// Returns the number of devices in "CUDA_VISIBLE_DEVICES=0,1,2,3" before the line; 0 when it is not there.
 int visible_devices(std::string_view text) {
   const std::size_t at = text.find(kVisible);
   if (at == std::string_view::npos) return 0;
@@ -135,11 +145,13 @@ int visible_devices(std::string_view text) {
                       : static_cast<int>(std::min<std::ptrdiff_t>(1024, 1 + std::ranges::count(list, ',')));
 }
 
+/// Reads the line. The resources follow from the launch, in the opposite direction to that of a batch system.
 void read_launch_line(const SourceText&, std::string_view text, const ScriptFinder& find, JobScript& script) {
   ShellValues values;
   const std::size_t dollar = text.find_first_not_of(" \t\r\n");
   const bool has_prompt = dollar != std::string_view::npos && text.substr(dollar).starts_with("$ ");
   std::string shell(text);
+  // A prompt becomes a blank, so that columns in messages stay right.
   if (has_prompt) shell[dollar] = ' ';
   const std::vector<ShellCommand> commands = read_commands(shell, values);
   Hosts hosts;
@@ -156,6 +168,7 @@ void read_launch_line(const SourceText&, std::string_view text, const ScriptFind
   if (!have.gpus_per_node && launch.processes_per_node)
     have.gpus_per_node = {launch.processes_per_node->value, launch.processes_per_node->span};
   have.tasks_per_node = launch.processes_per_node;
+  // Figures of the whole job follow from those of a node; the product is bounded.
   const auto all = [&](const Field<int>& each) -> Field<int> {
     if (!each || !have.nodes) return {};
     return Found<int>{

@@ -1,5 +1,9 @@
-// IBM Spectrum LSF: #BSUB lines and bsub's options, from the bsub reference and "Submitting jobs that require
-// GPU resources"; -nnodes of the CORAL machines (Summit, Lassen), whose jsrun lines say the GPUs.
+// Reader and writer of IBM Spectrum LSF: lines such as "#BSUB -n 8 -R "span[ptile=4]"" and "#BSUB -gpu
+// "num=4"", and the options of bsub, from the bsub reference and "Submitting jobs that require GPU
+// resources".
+// The machines of CORAL (Summit, Lassen) ask with -nnodes, and their jsrun lines state the GPUs.
+// Slots, nodes, GPUs, cores, time, queue, project and arrays are taken. Memory is not: whether it is of a
+// slot or of a host is a setting of the centre.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -14,8 +18,10 @@ namespace foretrain {
 
 namespace {
 
+/// The mark of directives.
 constexpr std::string_view kLsfMark = "#BSUB";
 
+/// These functions take slots ("8" or "4,8"), whole nodes, the queue and the project.
 void lsf_slots(JobScript& script, const OptionValue& value) {
   script.request.tasks = count_field(script, value, value.text.substr(0, value.text.find(',')));
 }
@@ -30,7 +36,7 @@ void lsf_project(JobScript& script, const OptionValue& value) {
   script.request.account = {std::string(value.text), value.word.span};
 }
 
-/// name[1-10%2]: an array of jobs.
+/// Takes the name of the job, and an array in "name[1-10%2]".
 void lsf_name(JobScript& script, const OptionValue& value) {
   const std::size_t open = value.text.find('[');
   script.request.name = value.text.substr(0, open);
@@ -41,16 +47,18 @@ void lsf_name(JobScript& script, const OptionValue& value) {
   script.request.array = {*jobs, value.word.span};
 }
 
-/// [hour:]minute, also with /host behind it.
+/// Takes a time of the form [hour:]minute, also with "/host" behind it.
 void lsf_time(JobScript& script, const OptionValue& value) {
   const std::string_view text = value.text.substr(0, value.text.find('/'));
   const auto units = clock_seconds(text);
+  // clock_seconds() counts "12:00" as minutes and seconds, so hours and minutes are 60 times as much.
   if (!units || std::count(text.begin(), text.end(), ':') > 1)
     return not_understood(script, value, "is no time; as in 12:00 (hours and minutes) or 90 (minutes)");
   script.request.seconds = {*units * 60, value.word.span};
 }
 
-/// num=4:mode=exclusive_process:gmodel=NVIDIAA100; num is of each host, or with /task of each task.
+/// Takes "num=4:mode=exclusive_process:gmodel=NVIDIAA100". The number is of each host or, with "/task", of
+/// each task; it is 1 if it is not stated.
 void lsf_gpu(JobScript& script, const OptionValue& value) {
   JobRequest& request = script.request;
   request.gpus_per_node = {1, value.word.span};
@@ -66,11 +74,12 @@ void lsf_gpu(JobScript& script, const OptionValue& value) {
   }
 }
 
+/// Takes a job that is alone on its hosts.
 void lsf_exclusive(JobScript& script, const OptionValue& value) {
   script.request.exclusive = {true, value.word.span};
 }
 
-/// A number behind `key`, as in ptile=4 or core(8).
+/// Returns the number behind `key`, as in "ptile=4" or "core(8)"; no value when there is none.
 Field<int> number_behind(JobScript& script, const OptionValue& value, std::string_view text,
                          std::string_view key) {
   const std::size_t at = text.find(key);
@@ -80,12 +89,12 @@ Field<int> number_behind(JobScript& script, const OptionValue& value, std::strin
   return end == 0 ? Field<int>() : count_field(script, value, rest.substr(0, end));
 }
 
-/// -R "span[ptile=4] rusage[ngpus_excl_p=2] affinity[core(8)]". Memory is passed over: whether it is of a
-/// slot or of a host is a setting of the centre.
+/// Takes -R "span[ptile=4] rusage[ngpus_excl_p=2] affinity[core(8)]".
 void lsf_requirement(JobScript& script, const OptionValue& value) {
   std::string text(value.text);
   std::erase(text, ' ');
   JobRequest& request = script.request;
+  // Parts of the requirement are looked for by their keys; unknown parts are skipped.
   if (const auto hosts = number_behind(script, value, text, "hosts=")) request.nodes = hosts;
   if (const auto tile = number_behind(script, value, text, "ptile=")) request.tasks_per_node = tile;
   if (const auto gpus = number_behind(script, value, text, "ngpus_excl_p=")) request.gpus_per_node = gpus;
@@ -94,6 +103,7 @@ void lsf_requirement(JobScript& script, const OptionValue& value) {
   if (const auto cores = number_behind(script, value, text, "core(")) request.cpus_per_task = cores;
 }
 
+/// The options of bsub. Those without a function have no bearing on a training.
 constexpr BatchOption kLsfOptions[] = {{"-n", true, lsf_slots},
                                        {"-nnodes", true, lsf_nodes},
                                        {"-q", true, lsf_queue},
@@ -151,8 +161,8 @@ constexpr BatchOption kLsfOptions[] = {{"-n", true, lsf_slots},
                                        {"-XF", false},
                                        {"-Ne", false}};
 
-/// Without span[…] LSF puts the slots where there is room: a job of several is taken to be on one node, and
-/// told.
+/// Reports slots without span[…], which LSF puts on any hosts with free ones. They are taken to be on one
+/// node.
 void settle_lsf(JobScript& script) {
   JobRequest& request = script.request;
   const bool open = !request.nodes && !request.tasks_per_node && request.tasks && request.tasks->value > 1;
@@ -162,6 +172,7 @@ void settle_lsf(JobScript& script) {
                               "taken as one node"});
 }
 
+/// Sets the variables that LSF sets inside of a job.
 void set_lsf_variables(const JobScript& script, ShellValues& values) {
   if (script.request.tasks) values.set("LSB_DJOB_NUMPROC", script.request.tasks->value);
   if (script.request.tasks) values.set("LSB_MAX_NUM_PROCESSORS", script.request.tasks->value);
@@ -170,6 +181,7 @@ void set_lsf_variables(const JobScript& script, ShellValues& values) {
 
 bool is_lsf(std::string_view text) { return has_directive(text, kLsfMark) || first_word(text) == "bsub"; }
 
+/// Reads a script with directives or a command line.
 void read_lsf(const SourceText&, std::string_view text, const ScriptFinder& find, JobScript& script) {
   script.request.asks = true;
   std::string_view body = text;
@@ -184,28 +196,33 @@ void read_lsf(const SourceText&, std::string_view text, const ScriptFinder& find
     const std::vector<ShellWord> words = commands.empty() ? std::vector<ShellWord>{} : commands[0].words;
     const std::size_t end =
         read_batch_options(words, std::min<std::size_t>(1, words.size()), kLsfOptions, "bsub", script);
+    // bsub starts either a script that lies beside the text or the rest of the line as a command.
     for (std::size_t i = end; i < words.size(); ++i) command += words[i].text + " ";
     if (find && end < words.size()) other = find(words[end].text);
     body = other ? std::string_view(other->text) : std::string_view(command);
   }
   settle_lsf(script);
   script.resources = resolve(script.request);
+  // Whole nodes have all their cores, whose number only the cluster knows.
   if (script.request.whole_nodes) clear_unset_cpus(script);
   ShellValues values;
   set_lsf_variables(script, values);
   read_script_body(body, 1, values, find, script);
 }
 
-/// A launcher on each node has all of its cores, which Open MPI would bind to one.
+/// Returns the words that start a command. A launcher that runs once on each node uses all of its cores, but
+/// Open MPI would bind it to one.
 std::string lsf_start(const JobPlan& plan, int per_node) {
   if (plan.nodes * per_node == 1) return "";
   return fmt::format("mpirun -np {} --map-by ppr:{}:node {}", std::int64_t{plan.nodes} * per_node, per_node,
                      per_node == 1 ? "--bind-to none " : "");
 }
 
-/// Hosts once each, in their order: the first is that of rank 0.
+/// Words of LSF. The hosts of the file are printed once each, in their order, so that the first is that of
+/// rank 0.
 constexpr ScriptWords kLsfWords{"$LSB_JOBID", "awk '!seen[$0]++' \"$LSB_DJOB_HOSTFILE\"", lsf_start};
 
+/// Writes a script. LSF counts minutes, so the time limit is rounded up.
 std::string write_lsf(const JobPlan& plan) {
   const int tasks = tasks_per_node(plan), cores = std::max(1, plan.cores_per_node / tasks);
   std::string out = "#!/bin/bash\n" + script_heading(plan);

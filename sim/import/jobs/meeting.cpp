@@ -1,4 +1,5 @@
-// Each refusal names what the processes would have to know and who does not tell them.
+// Decides which jobs can be written. Each refusal names what the processes would have to know, and who does
+// not tell them.
 #include "sim/import/jobs/meeting.hpp"
 
 #include <algorithm>
@@ -17,15 +18,17 @@ namespace {
 /// Strategies whose workers need processes that only serve.
 constexpr std::array<std::string_view, 2> kWithServers{"parameter_server", "byteps"};
 
-/// What the launcher does not tell the processes, whatever the batch system.
+/// Returns what the launcher does not tell the processes, in any batch system.
 ScriptRefusal why_launcher_fails(const JobPlan& plan, Meeting meeting) {
   const std::string_view launcher = name_of(plan.launcher);
   const bool by_horovodrun = plan.launcher == Launcher::horovodrun;
   const bool by_mpi = by_horovodrun || plan.launcher == Launcher::mpirun || plan.launcher == Launcher::srun;
   const bool stays = plan.launcher == Launcher::python || plan.launcher == Launcher::mp_spawn;
+  // A launcher that reaches no other node leaves the others idle.
   if (plan.nodes > 1 && (stays || meeting == Meeting::nobody))
     return {fmt::format("{} starts processes on the first of {} nodes only", launcher, plan.nodes),
             "launch.with = \"torchrun\", or fewer GPUs, so that one node has them"};
+  // Horovod's processes meet through MPI or horovodrun's own rendezvous.
   if (meeting == Meeting::horovod && !by_mpi)
     return {fmt::format("{} does not tell Horovod's processes of each other", launcher),
             "launch.with = \"horovodrun\" or \"mpirun\""};
@@ -36,7 +39,8 @@ ScriptRefusal why_launcher_fails(const JobPlan& plan, Meeting meeting) {
   return {};
 }
 
-/// TensorFlow finds the other nodes by TF_CONFIG, which Kubeflow sets, or by the variables of srun's tasks.
+/// Returns why TensorFlow's processes cannot meet. They find other nodes by TF_CONFIG, which Kubeflow sets,
+/// or by the variables of srun's tasks.
 ScriptRefusal why_tensorflow_fails(const JobPlan& plan, BatchSystem system) {
   if (plan.nodes == 1 || system == BatchSystem::kubernetes) return {};
   if (system == BatchSystem::slurm && plan.launcher == Launcher::srun) return {};
@@ -51,6 +55,7 @@ ScriptRefusal why_tensorflow_fails(const JobPlan& plan, BatchSystem system) {
 
 }  // namespace
 
+// A layout of a large model is no strategy of the catalog; its programs read the environment.
 Meeting meeting_of(const JobPlan& plan) {
   const StrategyEntry* entry = find_strategy(plan.strategy);
   if (entry == nullptr) return Meeting::environment;
@@ -71,7 +76,9 @@ ScriptRefusal why_not_written(const JobPlan& plan, BatchSystem system) {
     return {fmt::format("no job script is written for {}: how its processes are started is not known here",
                         plan.unknown_program),
             "write the launch line by hand; the resources are in the table"};
+  // A single process has nobody to find.
   if (plan.nodes * plan.processes_per_node == 1) return {};
+  // A launcher that cannot work is refused before the batch system is looked at.
   if (ScriptRefusal refusal = why_launcher_fails(plan, meeting); !refusal.why.empty()) return refusal;
   if (plan.nodes > 1 && system == BatchSystem::htcondor)
     return {fmt::format("no submit file of HTCondor is written for {} machines: its parallel universe "
@@ -91,6 +98,7 @@ std::string write_job_script(const JobPlan& plan, const JobSystem& system) {
 JobPlan without_srun(JobPlan plan) {
   if (plan.launcher != Launcher::srun) return plan;
   const Meeting meeting = meeting_of(plan);
+  // The replacement has to tell the processes of each other in the way that they read.
   plan.launcher = meeting == Meeting::environment ? Launcher::torchrun
                   : meeting == Meeting::horovod   ? Launcher::horovodrun
                                                   : Launcher::python;

@@ -1,4 +1,4 @@
-// How the processes of a job find each other, and which jobs no script is written for.
+// Decides how the processes of a job find each other, and for which jobs no script is written.
 #pragma once
 
 #include <cstdint>
@@ -9,28 +9,30 @@
 
 namespace foretrain {
 
-/// What a process of the job reads to find the others. nobody: there is one process. environment: RANK,
-/// WORLD_SIZE and MASTER_ADDR, as PyTorch's env:// does. horovod: what horovodrun or MPI sets. tensorflow:
-/// TF_CONFIG, or Slurm's variables. servers: addresses of processes that only serve, which the program itself
-/// has to start.
+/// The way in which a process finds the others.
+/// nobody: there is only one process. environment: it reads RANK, WORLD_SIZE and MASTER_ADDR, as PyTorch's
+/// env:// does. horovod: horovodrun or MPI tells it. tensorflow: it reads TF_CONFIG or Slurm's variables.
+/// servers: it needs addresses of processes that only serve, which the program itself has to start.
 enum class Meeting : std::uint8_t { nobody, environment, horovod, tensorflow, servers };
 
-/// By the plan's strategy; layouts of large models, which no catalog lists, read the environment.
+/// Returns the way of the plan's strategy. Layouts of large models, which the catalog of strategies lacks,
+/// read the environment.
 Meeting meeting_of(const JobPlan& plan);
 
-/// Why there is no script, as a sentence, and what to do instead.
+/// The reason why no script is written, as a sentence, and what to do instead.
 struct ScriptRefusal {
-  std::string why;  ///< empty: there is one
+  /// The sentence; empty when a script is written.
+  std::string why;
   std::string hint;
 };
 
-/// Why no script of the system starts the plan's processes as one training.
+/// Returns why no script of the system can start the plan's processes as one training.
 ScriptRefusal why_not_written(const JobPlan& plan, BatchSystem system);
 
-/// What the system's row writes. Throws InputError where it is not written, with the reason.
+/// Returns the script that the system's row writes. Throws InputError with the reason where none is written.
 std::string write_job_script(const JobPlan& plan, const JobSystem& system);
 
-/// The same plan where no srun is: another launcher takes its place.
+/// Returns the plan for a system without srun: another launcher takes its place.
 JobPlan without_srun(JobPlan plan);
 
 }  // namespace foretrain

@@ -1,4 +1,4 @@
-// The software that a job script loads or runs in: modules, containers, packages with a version.
+// Finds the software that a job script loads or runs in: modules, containers, packages with a version.
 #pragma once
 
 #include <vector>
@@ -7,17 +7,18 @@
 
 namespace foretrain {
 
-/// The container image that a command names (apptainer exec IMAGE, srun --container-image=IMAGE), else the
-/// last module or package with a framework's version (module load pytorch/2.1, pip install torch==2.1); as
-/// written, for framework.software. Empty where there is none, or where it is in a branch that may not be
-/// taken.
+/// Returns the container image that a command names (apptainer exec IMAGE, srun --container-image=IMAGE),
+/// else the last module or package with a framework's version (module load pytorch/2.1, pip install
+/// torch==2.1).
+/// The text is as written, for framework.software. No value where there is none, or only in branches that may
+/// not be taken.
 Field<std::string> software_in(const std::vector<ShellCommand>& commands);
 
-/// `image` where it names software that is known.
+/// Returns the image, or the last part of its path, if it names software that is known.
 Field<std::string> software_of_image(const std::string& image, const SourceSpan& span);
 
-/// The script's software where it is of the strategy's framework: a container of another one says nothing of
-/// this training.
+/// Returns the script's software if it is of the strategy's framework. A container of another framework tells
+/// nothing about this training.
 Field<std::string> software_for(const std::string& strategy, const JobScript& script);
 
 }  // namespace foretrain

@@ -1,5 +1,5 @@
-// What is asked for is taken word by word; each leaves fewer kinds, and the word that leaves none is the
-// mistake.
+// The words of a request are taken one by one. Each leaves fewer kinds of node, and the word that leaves none
+// is the mistake.
 #include "sim/import/jobs/node_choice.hpp"
 
 #include <algorithm>
@@ -19,13 +19,16 @@ namespace foretrain {
 
 namespace {
 
+/// Limit of names in a hint.
 constexpr std::size_t kMostKnownNames = 12;
 
+/// Narrows the kinds of a site down to the one that a job gets.
 class NodeChoice {
  public:
   NodeChoice(const JobScript& script, const std::vector<ClusterSpec>& kinds, const std::string& site)
       : script_(script), kinds_(kinds), site_(site), left_(kinds) {}
 
+  /// Takes the words that must fit first, then preferences, and refuses if several kinds are left.
   ClusterSpec choose() {
     take_partition();
     take_type();
@@ -39,22 +42,25 @@ class NodeChoice {
  private:
   using Fits = std::function<bool(const ClusterSpec&)>;
 
+  /// Returns those of the kinds that fit.
   static std::vector<ClusterSpec> those(const std::vector<ClusterSpec>& kinds, const Fits& fits) {
     std::vector<ClusterSpec> out;
     std::ranges::copy_if(kinds, std::back_inserter(out), fits);
     return out;
   }
-  /// Whether any of those that are left fits; then only these stay.
+  /// Keeps only the kinds that fit, if there are any. Returns false and changes nothing if there are none.
   bool keep(const Fits& fits) {
     std::vector<ClusterSpec> fitting = those(left_, fits);
     if (fitting.empty()) return false;
     left_ = std::move(fitting);
     return true;
   }
+  /// Throws InputError at a place of the script.
   [[noreturn]] void refuse(const SourceSpan& span, std::string message, std::string hint) const {
     throw InputError({{script_.file, span, "", std::move(message), std::move(hint)}});
   }
 
+  /// Returns the sorted names without repetition, for a hint.
   static std::string known_names(std::vector<std::string> names) {
     std::ranges::sort(names);
     names.erase(std::unique(names.begin(), names.end()), names.end());
@@ -64,6 +70,8 @@ class NodeChoice {
     return fmt::format("known: {}{}", fmt::join(names, ", "), more > 0 ? fmt::format(", {} more", more) : "");
   }
 
+  /// Keeps the kinds in the partition of the request; Slurm allows several with commas between them. Sites
+  /// without partitions accept any.
   void take_partition() {
     const auto& asked = script_.request.partition;
     const bool has_any =
@@ -82,7 +90,7 @@ class NodeChoice {
            known_names(std::move(known)));
   }
 
-  /// "partition a40 of lab.toml", or the site.
+  /// Returns the words for the place of the search: "partition a40 of lab.toml", or the site.
   std::string where() const {
     const auto& asked = script_.request.partition;
     return asked && left_.size() < kinds_.size()
@@ -90,7 +98,7 @@ class NodeChoice {
                : site_;
   }
 
-  /// A hint: partitions of the kinds that would fit.
+  /// Returns a hint with a partition that would fit; empty when no kind fits.
   std::string elsewhere(const Fits& fits) const {
     const std::vector<ClusterSpec> others = those(kinds_, fits);
     if (others.empty()) return "";
@@ -99,6 +107,7 @@ class NodeChoice {
                        others.front().node.gpus, others.front().node.gpu.name);
   }
 
+  /// Keeps the kinds with the type of GPU in the request: the site's own word, else the name of a product.
   void take_type() {
     const auto& type = script_.request.gpu_type;
     if (!type) return;
@@ -108,6 +117,7 @@ class NodeChoice {
     const Fits by_name = [&type](const ClusterSpec& kind) {
       return names_product(type->value, kind.node.gpu.name);
     };
+    // The site's own word goes before the name of a product.
     if (keep(by_type) || keep(by_name)) return;
     std::vector<std::string> known;
     for (const ClusterSpec& kind : kinds_) known.push_back(kind.site.gpu_type);
@@ -119,6 +129,7 @@ class NodeChoice {
            hint.empty() ? known_names(std::move(known)) : hint);
   }
 
+  /// Keeps the kinds with each feature of the request.
   void take_features() {
     std::vector<std::string> known;
     for (const ClusterSpec& kind : kinds_)
@@ -128,7 +139,7 @@ class NodeChoice {
         return std::ranges::find(kind.site.constraints, feature.value) != kind.site.constraints.end() ||
                names_product(feature.value, kind.node.gpu.name);
       };
-      // Where no kind states features, words that name no GPU are not known to be wrong.
+      // Words that name no GPU are not known to be wrong at a site that states no features.
       if (keep(has) || known.empty()) continue;
       const std::string hint = elsewhere(has);
       refuse(feature.span,
@@ -138,6 +149,7 @@ class NodeChoice {
     }
   }
 
+  /// Keeps the kinds whose GPU satisfies HTCondor's expressions, or may satisfy them.
   void take_requirements() {
     for (const Found<std::string>& expression : script_.request.requirements) {
       const Fits holds = [&expression](const ClusterSpec& kind) {
@@ -150,16 +162,19 @@ class NodeChoice {
     }
   }
 
-  /// What only prefers: asking for too much is a mistake that the checks tell.
+  /// Applies preferences, which leave the kinds unchanged if none fits: asking for too much is a mistake that
+  /// the checks report.
   void settle_ties() {
     const JobResources& asked = script_.resources;
     if (asked.gpus_per_node) {
       const int gpus = asked.gpus_per_node->value;
+      // Nodes with enough GPUs are preferred, and among them those with exactly as many.
       keep([gpus](const ClusterSpec& kind) { return kind.node.gpus >= gpus; });
       keep([gpus](const ClusterSpec& kind) { return kind.node.gpus == gpus; });
     }
     if (asked.cpus_per_node) {
       const int cpus = asked.cpus_per_node->value;
+      // A CPU of a request may be a hardware thread, of which a core has two.
       keep([cpus](const ClusterSpec& kind) { return 2 * kind.node.host.cores >= cpus; });
     }
     if (script_.request.partition) return;
@@ -168,6 +183,7 @@ class NodeChoice {
     });
   }
 
+  /// Throws InputError with the kinds that are left, and what would choose one.
   [[noreturn]] void refuse_several() const {
     const auto& asked = script_.request.partition;
     const std::string_view directive =

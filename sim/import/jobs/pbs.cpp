@@ -1,5 +1,7 @@
-// PBS Pro and OpenPBS, and nodes=…:ppn=… of Torque: #PBS lines and options of qsub, from the PBS Professional
-// User's Guide, "Requesting Resources" and "Submitting Jobs".
+// Reader and writer of PBS Pro and OpenPBS, and of nodes=…:ppn=… of Torque: lines such as "#PBS -l
+// select=2:ncpus=32:ngpus=4" and "#PBS -l walltime=12:00:00", and the options of qsub.
+// The source is the PBS Professional User's Guide, "Requesting Resources" and "Submitting Jobs".
+// Chunks, GPUs, CPUs, MPI ranks, memory, placement, time, queue, account and arrays are taken.
 #include <algorithm>
 #include <utility>
 
@@ -16,27 +18,31 @@ namespace foretrain {
 
 namespace {
 
+/// The mark of directives.
 constexpr std::string_view kPbsMark = "#PBS";
-/// How ALCF's machines are asked for, as select=2:system=polaris.
+/// The property by which ALCF's machines are requested, as in select=2:system=polaris.
 constexpr std::string_view kSystem = "system=";
 
+/// Limit of memory in bytes, against overflow.
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 60;
 
-/// One kind of chunk of a select statement.
+/// The chunks of one kind in a select statement: their number, and the resources of each.
 struct Chunk {
   Field<int> count, cpus, ranks, gpus;
   Field<MemoryRequest> memory;
 };
 
+/// Says whether a resource names the type of GPU at some centre.
 bool is_gpu_type_key(std::string_view key) {
   return is_one_of(key, {"gpu_type", "gpu_model", "gputype", "accelerator_model", "gpu_name"});
 }
 
+/// Sets the type of GPU.
 void set_pbs_gpu_type(JobScript& script, const OptionValue& value, std::string_view type) {
   script.request.gpu_type = {lower_case(type), value.word.span};
 }
 
-/// A word that stands for nodes of a centre, as a property of chunks: GPUs, and CPUs where nothing says them.
+/// Takes a word that stands for nodes of a centre: their GPUs, and their CPUs where the request states none.
 void take_site_word(JobScript& script, const SiteWord& row, const SourceSpan& span) {
   JobRequest& request = script.request;
   if (!request.gpus_per_node) request.gpus_per_node = {row.gpus, span};
@@ -46,6 +52,7 @@ void take_site_word(JobScript& script, const SiteWord& row, const SourceSpan& sp
   }
 }
 
+/// Takes one part of a chunk, such as "ngpus=4"; unknown parts are skipped.
 void take_chunk_part(JobScript& script, const OptionValue& value, const Pair& part, Chunk& chunk) {
   const auto count = [&] { return count_field(script, value, part.value); };
   if (part.name == "ncpus" || part.name == "ppn") {
@@ -65,6 +72,7 @@ void take_chunk_part(JobScript& script, const OptionValue& value, const Pair& pa
   }
 }
 
+/// Reads "2:ncpus=32:ngpus=4". The number in front is the number of chunks, 1 if there is none.
 Chunk read_chunk(JobScript& script, const OptionValue& value, std::string_view text) {
   Chunk chunk;
   const std::vector<Pair> parts = pairs_of(text, ':');
@@ -76,7 +84,8 @@ Chunk read_chunk(JobScript& script, const OptionValue& value, std::string_view t
   return chunk;
 }
 
-/// Chunks of one kind are nodes; those without GPUs beside some with are left aside.
+/// Takes chunks of one kind as nodes. Chunks without GPUs are left aside if others have some, and chunks with
+/// different numbers of GPUs are not read.
 void take_chunks(JobScript& script, const OptionValue& value, std::vector<Chunk> chunks) {
   JobRequest& request = script.request;
   const bool some_have =
@@ -96,6 +105,7 @@ void take_chunks(JobScript& script, const OptionValue& value, std::vector<Chunk>
   if (!alike) return not_understood(script, value, "chunks with unlike numbers of GPUs are not read");
   request.nodes = {nodes, value.word.span};
   if (first.gpus) request.gpus_per_node = first.gpus;
+  // ncpus is of the chunk, and the request counts CPUs of each task.
   const int ranks = first.ranks ? std::max(1, first.ranks->value) : 1;
   request.tasks_per_node = first.ranks;
   request.cpus_per_task.reset();
@@ -103,6 +113,7 @@ void take_chunks(JobScript& script, const OptionValue& value, std::vector<Chunk>
   request.memory = first.memory;
 }
 
+/// Reads the chunks of a select statement, which "+" joins; at most 64.
 void select_chunks(JobScript& script, const OptionValue& value, std::string_view text) {
   std::vector<Chunk> chunks;
   for (const std::string_view part : split_at(text, '+')) {
@@ -111,20 +122,23 @@ void select_chunks(JobScript& script, const OptionValue& value, std::string_view
   take_chunks(script, value, std::move(chunks));
 }
 
-/// Torque: nodes=2:ppn=16:gpus=4, where ppn are places for processes.
+/// Reads Torque's "nodes=2:ppn=16:gpus=4", in which ppn counts places for processes.
 void select_nodes(JobScript& script, const OptionValue& value, std::string_view text) {
   Chunk chunk = read_chunk(script, value, text.substr(0, text.find('+')));
+  // take_chunk_part() stores ppn as CPUs; for Torque they are places for processes with one CPU each.
   chunk.ranks = std::exchange(chunk.cpus, {});
   take_chunks(script, value, {chunk});
   if (chunk.ranks) script.request.cpus_per_task = {1, value.word.span};
 }
 
+/// Takes a walltime.
 void pbs_time(JobScript& script, const OptionValue& value, std::string_view text) {
   const auto seconds = clock_seconds(text);
   if (!seconds) return not_understood(script, value, "walltime is no time; as in 12:00:00");
   script.request.seconds = {*seconds, value.word.span};
 }
 
+/// Takes a resource of the whole job, such as "-l ngpus=8".
 void pbs_job_wide(JobScript& script, const OptionValue& value, const Pair& part) {
   JobRequest& request = script.request;
   if (part.name == "ngpus" || part.name == "gpus") request.gpus = count_field(script, value, part.value);
@@ -136,7 +150,8 @@ void pbs_job_wide(JobScript& script, const OptionValue& value, const Pair& part)
   if (is_gpu_type_key(part.name)) set_pbs_gpu_type(script, value, part.value);
 }
 
-/// -l select=…, -l place=…, -l walltime=…, and resources of the whole job; several with commas between them.
+/// Takes the value of -l: select=…, place=…, walltime=… and resources of the whole job, with commas between
+/// them.
 void pbs_resources(JobScript& script, const OptionValue& value) {
   for (const std::string_view item : split_at(value.text, ',')) {
     const std::size_t equals = item.find('=');
@@ -155,6 +170,7 @@ void pbs_resources(JobScript& script, const OptionValue& value) {
   }
 }
 
+/// These functions take the queue (without a server behind "@"), the account, the name and an array of jobs.
 void pbs_queue(JobScript& script, const OptionValue& value) {
   script.request.partition = {std::string(value.text.substr(0, value.text.find('@'))), value.word.span};
 }
@@ -168,6 +184,7 @@ void pbs_array(JobScript& script, const OptionValue& value) {
   script.request.array = {*jobs, value.word.span};
 }
 
+/// The options of qsub. Those without a function have no bearing on a training.
 constexpr BatchOption kPbsOptions[] = {{"-l", true, pbs_resources},
                                        {"-q", true, pbs_queue},
                                        {"-A", true, pbs_account},
@@ -204,6 +221,7 @@ constexpr BatchOption kPbsOptions[] = {{"-l", true, pbs_resources},
                                        {"-f", false},
                                        {"--", false}};
 
+/// Makes one node of all chunks, with the sum of their resources.
 void pack_on_one_node(JobRequest& request) {
   const int nodes = request.nodes->value;
   const auto all = [nodes](int each) {
@@ -219,13 +237,15 @@ void pack_on_one_node(JobRequest& request) {
   request.nodes = {1, request.placement->span};
 }
 
-/// place=pack puts all chunks on one host. Resources of the whole job are shared out over the nodes that a
-/// centre's queue has, else they are of one node.
+/// Completes the request by PBS's rules. place=pack puts all chunks on one host.
+/// Resources of the whole job are shared out over nodes as a centre's queue has them, else they are those of
+/// one node.
 void settle_pbs(JobScript& script) {
   JobRequest& request = script.request;
   const SiteWord* queue_word =
       request.partition ? find_site_word(BatchSystem::pbs, request.partition->value) : nullptr;
   const bool pack = request.placement && request.placement->value.find("pack") != std::string::npos;
+  // The order matters: chunks are packed before resources are shared out and site words are applied.
   if (pack && request.nodes && request.nodes->value > 1 && request.gpus_per_node) pack_on_one_node(request);
   if (request.placement && request.placement->value.find("excl") != std::string::npos)
     request.exclusive = {true, request.placement->span};
@@ -241,12 +261,14 @@ void settle_pbs(JobScript& script) {
   if (!request.gpus && queue_word != nullptr && request.nodes)
     take_site_word(script, *queue_word, request.partition->span);
   for (const Found<std::string>& property : request.constraints) {
+    // Properties of hosts, such as system=polaris, also stand for whole nodes.
     const SiteWord* row =
         find_site_word(BatchSystem::pbs, std::string_view(property.value).substr(kSystem.size()));
     if (row != nullptr && !request.gpus) take_site_word(script, *row, property.span);
   }
 }
 
+/// Sets the variables that PBS and Torque set inside of a job.
 void set_pbs_variables(const JobScript& script, ShellValues& values) {
   const JobResources& have = script.resources;
   if (have.gpus) values.set("PBS_NGPUS", have.gpus->value);
@@ -259,7 +281,7 @@ void set_pbs_variables(const JobScript& script, ShellValues& values) {
   if (have.tasks_per_node) values.set("PBS_NUM_PPN", have.tasks_per_node->value);
 }
 
-/// qsub -l … script.sh, or qsub -I: a command line that asks.
+/// Says whether the text is a command line that asks for a job: qsub -l … script.sh, or qsub -I.
 bool asks_by_qsub(std::string_view text) {
   const std::string_view line = text.substr(0, text.find('\n'));
   return first_word(text) == "qsub" &&
@@ -269,6 +291,7 @@ bool asks_by_qsub(std::string_view text) {
 
 bool is_pbs(std::string_view text) { return has_directive(text, kPbsMark) || asks_by_qsub(text); }
 
+/// Reads a script with directives or a command line.
 void read_pbs(const SourceText&, std::string_view text, const ScriptFinder& find, JobScript& script) {
   script.request.asks = true;
   std::string_view body = text;
@@ -279,6 +302,7 @@ void read_pbs(const SourceText&, std::string_view text, const ScriptFinder& find
   } else {
     ShellValues none;
     const std::vector<ShellCommand> commands = read_commands(text, none);
+    // A command line names the script behind its options; without one there is no launch to read.
     std::size_t end = 1;
     if (!commands.empty()) end = read_batch_options(commands[0].words, 1, kPbsOptions, "qsub", script);
     if (find && !commands.empty() && end < commands[0].words.size())
@@ -286,6 +310,7 @@ void read_pbs(const SourceText&, std::string_view text, const ScriptFinder& find
     body = other ? std::string_view(other->text) : std::string_view();
   }
   settle_pbs(script);
+  // A request for nodes without GPUs is one for whole nodes at some sites; take_whole_nodes() decides.
   script.request.whole_nodes = script.request.nodes && !script.request.gpus_per_node;
   script.resources = resolve(script.request);
   clear_unset_cpus(script);
@@ -294,16 +319,20 @@ void read_pbs(const SourceText&, std::string_view text, const ScriptFinder& find
   read_script_body(body, 1, values, find, script);
 }
 
+/// Returns memory in the unit that PBS accepts.
 std::string pbs_memory_text(Bytes memory) { return fmt::format("{}mb", mebibytes(memory)); }
 
+/// Returns the words that start a command, with Cray PALS' or MPICH's option for processes on each node.
 std::string pbs_start(const JobPlan& plan, int per_node) {
   if (plan.nodes * per_node == 1) return "";
   return fmt::format("mpiexec -n {} --ppn {} ", std::int64_t{plan.nodes} * per_node, per_node);
 }
 
-/// Hosts once each, in their order: the first is that of rank 0.
+/// Words of PBS. The hosts of the file are printed once each, in their order, so that the first is that of
+/// rank 0.
 constexpr ScriptWords kPbsWords{"$PBS_JOBID", "awk '!seen[$0]++' \"$PBS_NODEFILE\"", pbs_start};
 
+/// Writes a script. place=scatter puts each chunk on a node of its own. PBS limits names to 230 characters.
 std::string write_pbs(const JobPlan& plan) {
   std::string out = "#!/bin/bash\n" + script_heading(plan);
   out += fmt::format("#PBS -N {}\n#PBS -A <project>\n", directive_value(plan.name.substr(0, 230)));

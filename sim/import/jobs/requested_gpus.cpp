@@ -1,4 +1,5 @@
-// A type is the site's word first, and the name of a product where the site has no such word.
+// A type is taken for the site's own word first, and for the name of a product where the site has no such
+// word.
 #include "sim/import/jobs/requested_gpus.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace foretrain {
 
 namespace {
 
-/// Letters and digits in lower case, without the maker's and the series' names.
+/// Returns letters and digits in lower case, without the names of makers and series.
 std::string bare_product(std::string_view name) {
   std::string out;
   for (const char c : lower_case(name)) {
@@ -27,7 +28,8 @@ std::string bare_product(std::string_view name) {
   return out;
 }
 
-/// A word that is the name of another GPU than the cluster's; nothing for a word of a site's own.
+/// Returns the mistake that a word names another GPU than the cluster's; no value for words of the site's
+/// own.
 std::optional<WrongGpu> wrong_name(const Found<std::string>& word, std::string_view what,
                                    const ClusterSpec& cluster) {
   const std::vector<std::string> known = names_in(CatalogKind::gpus);
@@ -40,10 +42,13 @@ std::optional<WrongGpu> wrong_name(const Found<std::string>& word, std::string_v
                   "--cluster for the cluster that has them"};
 }
 
+/// Returns the mistake in a type of GPU. Slurm refuses a type that the site does not have; elsewhere only a
+/// product's name can be wrong.
 std::optional<WrongGpu> wrong_type(const Found<std::string>& type, const JobScript& script,
                                    const ClusterSpec& cluster) {
   const std::string& own = cluster.site.gpu_type;
   if (is_gpu_of_type(type.value, own)) return std::nullopt;
+  // The site has no word of its own, or the batch system does not check types.
   if (own.empty() || script.system != BatchSystem::slurm) return wrong_name(type, "type", cluster);
   if (names_product(type.value, cluster.node.gpu.name)) return std::nullopt;
   return WrongGpu{type.span,
@@ -61,11 +66,12 @@ bool is_gpu_of_type(std::string_view asked, std::string_view own) {
 
 bool names_product(std::string_view word, std::string_view product) {
   const std::string a = bare_product(word), b = bare_product(product);
-  constexpr std::size_t kShortest = 2;  // "t4"
+  // Names such as "t4" have at least two characters.
+  constexpr std::size_t kShortest = 2;
   const bool has_digit = std::ranges::any_of(a, [](char c) { return c >= '0' && c <= '9'; });
   if (a.size() < kShortest || !has_digit || std::isdigit(static_cast<unsigned char>(a[0])) != 0) return false;
   if (!b.starts_with(a)) return false;
-  // a10 is no beginning of a100.
+  // A name may be shortened only where a part ends: "a10" is no beginning of "a100".
   return a.size() == b.size() || std::isdigit(static_cast<unsigned char>(b[a.size()])) == 0 ||
          std::isdigit(static_cast<unsigned char>(a.back())) == 0;
 }

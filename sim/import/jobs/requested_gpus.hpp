@@ -1,4 +1,4 @@
-// The GPUs that a job asks for by name, held against those of its cluster.
+// Compares the GPUs that a job requests by name with those of its cluster.
 #pragma once
 
 #include <string>
@@ -10,20 +10,20 @@
 
 namespace foretrain {
 
-/// Whether a type of GPU in a request is the site's; "a100_1g.5gb" is a slice of an a100.
+/// Says whether a type of GPU in a request is the site's own. "a100_1g.5gb" is a slice of "a100".
 bool is_gpu_of_type(std::string_view asked, std::string_view own);
-/// Whether a word names a product: "a100", "tesla_v100", "rtx8000" name a100-sxm4-40gb, v100-sxm2-32gb and
-/// rtx-8000.
+/// Says whether a word names a product: "a100", "tesla_v100" and "rtx8000" name a100-sxm4-40gb,
+/// v100-sxm2-32gb and rtx-8000.
 bool names_product(std::string_view word, std::string_view product);
 
-/// A request for GPUs that the cluster does not have.
+/// A request for GPUs that the cluster does not have, with its place.
 struct WrongGpu {
   SourceSpan span{};
   std::string message, hint;
 };
 
-/// By the type of a request and by its constraints; words that are a site's own and no product's are left
-/// alone. Requires a cluster with GPUs.
+/// Returns the wrong requests by type and by constraints. Words that are a site's own and no product's are
+/// accepted. Requires a cluster with GPUs.
 std::vector<WrongGpu> wrong_gpus(const JobScript& script, const ClusterSpec& cluster);
 
 }  // namespace foretrain

@@ -1,5 +1,5 @@
-// A table of options; what a name is not found under is either another option of Slurm without a bearing on
-// training, or reported.
+// Reader of Slurm's options in "#SBATCH --gres=gpu:4" and on command lines. They stand in a table; a name
+// that is not in it is another option of Slurm without a bearing on training, or it is reported.
 #include "sim/import/jobs/sbatch.hpp"
 
 #include <algorithm>
@@ -18,8 +18,11 @@ namespace foretrain {
 
 namespace {
 
+/// The mark of directives.
 constexpr std::string_view kDirective = "#SBATCH";
 
+/// Returns the row of an option, by its letter if that is not 0, else by its name; nullptr when there is
+/// none.
 template <class Row>
 const Row* find_option(std::span<const Row> table, std::string_view name, char letter) {
   const auto found = std::ranges::find_if(
@@ -27,7 +30,7 @@ const Row* find_option(std::span<const Row> table, std::string_view name, char l
   return found == table.end() ? nullptr : &*found;
 }
 
-/// "# SBATCH", "#sbatch", "#SBTACH": lines that were meant as directives.
+/// Says whether a line was probably meant as a directive: "# SBATCH", "#sbatch", "#SBTACH".
 bool resembles_directive(std::string_view line) {
   std::string_view rest = trimmed(line);
   if (!rest.starts_with('#') || rest.starts_with("##")) return false;
@@ -38,15 +41,18 @@ bool resembles_directive(std::string_view line) {
   return has_option && word.size() <= 8 && edit_distance(word, "SBATCH") <= 2;
 }
 
+/// Says whether a line is a directive: the mark must be followed by a blank or the line's end.
 bool starts_directive(std::string_view line) {
   return line.starts_with(kDirective) && (line.size() == kDirective.size() ||
                                           line[kDirective.size()] == ' ' || line[kDirective.size()] == '\t');
 }
 
-/// The components of a heterogeneous job; one for a plain one. Each has options of its own.
+/// The components of a heterogeneous job, each with options of its own; a plain job has one. A deque keeps
+/// references to components valid.
 class JobComponents {
  public:
   JobComponents() { begin(); }
+  /// Reads a directive. "hetjob" or its older name "packjob" begins the next component.
   void read(std::string_view line, int number) {
     const std::vector<ShellWord> words = directive_words(line, kDirective.size(), number);
     parts_.back().request.asks = true;
@@ -55,12 +61,14 @@ class JobComponents {
     if (end < words.size())
       parts_.back().not_understood.push_back({words[end].span, words[end].text, "is no option"});
   }
-  /// The components that have GPUs, as one request where their nodes are alike.
+  /// Joins the components that have GPUs into one request if their nodes are alike; others are left aside
+  /// with a remark.
   void join(JobScript& script) {
     for (JobScript& part : parts_) {
       for (NotUnderstood& line : part.not_understood) script.not_understood.push_back(std::move(line));
       for (NotUnderstood& line : part.remarks) script.remarks.push_back(std::move(line));
     }
+    // A plain job is its only component.
     if (parts_.size() == 1) return script.request = std::move(parts_[0].request), void();
     std::vector<JobRequest*> with;
     for (JobScript& part : parts_) {
@@ -79,18 +87,22 @@ class JobComponents {
   }
 
  private:
-  static constexpr std::size_t kMostComponents = 128;  // as Slurm has it
+  // This limit is Slurm's own.
+  static constexpr std::size_t kMostComponents = 128;
 
+  /// Begins a component. Beyond the limit, options go to the last one.
   void begin() {
     if (parts_.size() < kMostComponents) parts_.emplace_back();
     options_.emplace(parts_.back());
   }
 
+  /// Adds a component to the first one with GPUs.
   static void add(JobScript& script, const JobRequest& other) {
     JobRequest& own = script.request;
     const JobResources a = resolve(own), b = resolve(other);
     const auto same = [](const Field<int>& x, const Field<int>& y) { return x && y && x->value == y->value; };
     const SourceSpan span = b.gpus ? b.gpus->span : SourceSpan{};
+    // Components are one request only if each node has the same GPUs and tasks; nodes are then added up.
     if (!same(a.gpus_per_node, b.gpus_per_node) || !same(a.tasks_per_node, b.tasks_per_node) || !a.nodes ||
         !b.nodes)
       return script.not_understood.push_back(
@@ -123,6 +135,7 @@ void SlurmOptions::count(const Value& value) {
   take_count(script_.request.*Member, value.word, value.text);
 }
 
+// "--nodes=2-4" is a range.
 void SlurmOptions::nodes(const Value& value) {
   const std::size_t dash = value.text.find('-');
   take_count(script_.request.nodes, value.word, value.text.substr(0, dash));
@@ -131,6 +144,7 @@ void SlurmOptions::nodes(const Value& value) {
     take_count(script_.request.most_nodes, value.word, value.text.substr(dash + 1));
 }
 
+// The last of several options for GPUs counts, and a remark says so.
 void SlurmOptions::take_gpus(Field<int>& field, const Value& value, bool with_kind) {
   const auto& [word, text] = value;
   asks_for_job_ = true;
@@ -189,7 +203,8 @@ void SlurmOptions::array(const Value& value) {
   script_.request.array = {*jobs, value.word.span};
 }
 
-/// Features that all hold, joined by '&' or ','.
+/// Takes features that all hold, joined by "&" or ",". They are cut at every character that cannot be part of
+/// a name. Alternatives and counts are not read.
 void SlurmOptions::constraint(const Value& value) {
   asks_for_job_ = true;
   auto& constraints = script_.request.constraints;
@@ -217,6 +232,7 @@ void SlurmOptions::time(const Value& value) {
   script_.request.seconds = {*seconds, value.word.span};
 }
 
+// These are the options with a bearing on a training.
 std::span<const SlurmOptions::Option> SlurmOptions::options() {
   using S = SlurmOptions;
   using R = JobRequest;
@@ -256,9 +272,8 @@ std::string SlurmOptions::unknown_option_hint(std::string_view name) {
                       : fmt::format("no option of Slurm: did you mean --{}?", near.front());
 }
 
-/// Words of a directive: quotes hold words together, a backslash stands for the character behind it (in
-/// either kind of quotes, as sbatch reads it), a '#' at the beginning of a word ends the line.
-/// Slurm puts no variables into #SBATCH lines, a shell does.
+/// Slurm does not expand variables in #SBATCH lines, but a shell does on command lines. A value with "$"
+/// therefore means nothing in a directive, except in a job's name.
 void SlurmOptions::take(const Option& option, const Value& value, bool expands) {
   if (!expands && value.text.find('$') != std::string_view::npos && option.name != "job-name")
     return not_understood(value.word, value.word.text,
@@ -268,8 +283,10 @@ void SlurmOptions::take(const Option& option, const Value& value, bool expands) 
   (this->*option.take)(value);
 }
 
-/// Slurm takes the beginning of a long option that no other one begins with (getopt_long).
+/// Slurm accepts the beginning of a long option that no other one begins with (getopt_long). An exact name
+/// goes before longer ones.
 std::string_view SlurmOptions::whole_name(std::string_view name) {
+  // A short option has no long name to complete.
   if (name.empty()) return name;
   std::vector<std::string_view> found;
   const auto apply_options = [&](auto table) {
@@ -288,6 +305,8 @@ std::size_t SlurmOptions::read(const std::vector<ShellWord>& words, std::size_t 
   return from;
 }
 
+// Long options hold their value behind "=", short ones may have it joined ("-N2"), and others take the next
+// word.
 std::size_t SlurmOptions::read_one(const std::vector<ShellWord>& words, std::size_t i, bool expands) {
   const ShellWord& word = words[i];
   const bool is_long = word.text.starts_with("--");
@@ -298,11 +317,12 @@ std::size_t SlurmOptions::read_one(const std::vector<ShellWord>& words, std::siz
   const char letter = is_long ? '\0' : word.text[1];
   name = whole_name(name);
   if (const OptionName* flag = find_option(slurm_flags(), name, letter)) {
-    // --exclusive=user and =mcs share the node with other jobs.
+    // The values --exclusive=user and =mcs let other jobs share the node.
     if (flag->name == "exclusive" && equals == std::string::npos)
       script_.request.exclusive = {true, word.span};
     return i + 1;
   }
+  // Known options without a bearing are skipped with their value; only unknown names are reported.
   const Option* read = find_option(options(), name, letter);
   if (read == nullptr && find_option(slurm_other_options(), name, letter) == nullptr) {
     not_understood(word, word.text,
@@ -317,6 +337,7 @@ std::size_t SlurmOptions::read_one(const std::vector<ShellWord>& words, std::siz
   ShellWord value = holds_value ? word : words[i + 1];
   std::string text = value.text;
   if (holds_value) text = is_long ? text.substr(equals + 1) : text.substr(text[2] == '=' ? 3 : 2);
+  // The place of a value in the next word covers the option, too.
   if (!holds_value)
     value.span = {word.span.line, word.span.column,
                   words[i + 1].span.column + words[i + 1].span.length - word.span.column};

@@ -1,4 +1,4 @@
-// Slurm's options, from #SBATCH lines and from command lines, into a request.
+// Reads Slurm's options from #SBATCH lines and from command lines into a request.
 #pragma once
 
 #include <span>
@@ -10,46 +10,59 @@
 
 namespace foretrain {
 
-/// Reads options from words of sbatch, salloc, srun or smux; what it cannot read goes to
+/// Reads the options of sbatch, salloc, srun or smux into script.request. What it cannot read goes to
 /// script.not_understood.
+/// The last of several options with the same meaning counts, as in Slurm. The script must outlive the object.
 class SlurmOptions {
  public:
   explicit SlurmOptions(JobScript& script) : script_(script) {}
-  /// Reads options from `words[from]` on, up to the first word that is none; returns its index. `expands`:
-  /// words come from a shell, where variables have values; in #SBATCH lines Slurm takes them as they stand.
+  /// Reads options from `words[from]` on, up to the first word that is none, and returns its index.
+  /// `expands` says that the words come from a shell, where variables have values. In #SBATCH lines Slurm
+  /// takes them as they stand, so a value with "$" is reported.
   std::size_t read(const std::vector<ShellWord>& words, std::size_t from, bool expands);
-  /// The command of --wrap, where there was one.
+  /// Returns the command of --wrap, if it was given.
   const Field<std::string>& wrapped() const { return wrapped_; }
-  /// Whether anything read so far asks for a job, and is no option of a step inside one: GPUs, a partition,
-  /// an account, a time.
+  /// Says whether any option so far asks for a job and cannot be that of a step inside of one: GPUs, a
+  /// partition, an account or a time.
   bool asks_for_job() const { return asks_for_job_; }
 
  private:
-  /// An option's value and where it stands.
+  /// The text of an option's value, and the word that holds it.
   struct Value {
     const ShellWord& word;
     std::string_view text;
   };
-  /// A row of the table of options that are read.
+  /// An option that is read: its long name, its letter or 0, and the function that takes the value.
   struct Option {
     std::string_view name;
     char letter = 0;
     void (SlurmOptions::*take)(const Value&) = nullptr;
   };
+  /// Returns the table of options that are read.
   static std::span<const Option> options();
+  /// Returns the hint for an option that Slurm does not have, with the nearest name.
   static std::string unknown_option_hint(std::string_view name);
+  /// Returns the whole name of a long option that may be abbreviated.
   static std::string_view whole_name(std::string_view name);
 
+  /// Reads one option at words[i], and returns the index behind it and its value.
   std::size_t read_one(const std::vector<ShellWord>& words, std::size_t i, bool expands);
+  /// Takes a value, unless it depends on variables whose values are not known.
   void take(const Option& option, const Value& value, bool expands);
+  /// Reads a count into a field; a bad one clears the field and is reported.
   void take_count(Field<int>& field, const ShellWord& word, std::string_view text);
+  /// Reads GPUs into a field. `with_kind` is true for --gres, where other kinds of resources may stand beside
+  /// them.
   void take_gpus(Field<int>& field, const Value& value, bool with_kind);
+  /// The functions below take the value of one option each; a template argument is the member of JobRequest
+  /// that they set.
   template <auto Member>
   void count(const Value& value);
   template <auto Member>
   void gpus(const Value& value);
   template <auto Member>
-  void resource(const Value& value);  ///< gres: kinds of resources, GPUs among them
+  /// Reads a list of generic resources, of which GPUs are taken.
+  void resource(const Value& value);
   template <auto Member>
   void memory(const Value& value);
   template <auto Member>
@@ -69,21 +82,24 @@ class SlurmOptions {
   bool asks_for_job_ = false;
 };
 
-/// The #SBATCH lines before the first command, as Slurm reads them; later ones become remarks. `first_line`
-/// is the number of the first.
+/// Reads the #SBATCH lines before the first command; `first_line` is the number of the text's first line.
+/// Lines behind the first command become remarks, since Slurm ignores them, and so do lines that look like
+/// misspelt directives.
+/// Components of a heterogeneous job with GPUs are joined if their nodes are alike.
 void read_directives(std::string_view text, int first_line, JobScript& script);
 
-// Options of Slurm that have no bearing on a training: they are passed over, and not reported.
+// Slurm has many more options without a bearing on a training. They are known by name, so that they are
+// skipped without a report.
 
-/// The long and the short name of an option.
+/// The long name of an option, and its letter or 0.
 struct OptionName {
   std::string_view name;
   char letter = 0;
 };
 
-/// With a value.
+/// Returns the options with a value.
 std::span<const OptionName> slurm_other_options();
-/// Without a value, or with one only after '='.
+/// Returns the options without a value, or with one only behind "=".
 std::span<const OptionName> slurm_flags();
 
 }  // namespace foretrain

@@ -1,5 +1,5 @@
-// One row per word; the centres' user guides say what each is. Words that mean different things at different
-// centres (gpu, batch, regular) have no row.
+// The table has a row for each word; the user guides of the centres say what each word is.
+// Words that mean different things at different centres (gpu, batch, regular) have no row.
 #include "sim/import/jobs/site_words.hpp"
 
 #include <algorithm>
@@ -9,8 +9,10 @@ namespace foretrain {
 
 namespace {
 
+/// Short names for the table.
 constexpr BatchSystem kGe = BatchSystem::grid_engine, kPbs = BatchSystem::pbs;
 
+/// The columns are batch system, word, GPUs and CPU cores.
 constexpr SiteWord kSiteWords[] = {
     // ABCI 2.0, resource types (docs.abci.ai/v2/en/job-execution): V100 and A100 nodes.
     {kGe, "rt_F", 4, 40},

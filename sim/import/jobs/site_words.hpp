@@ -1,4 +1,5 @@
-// Words by which centres hand out nodes whole, or in fixed parts, without a number of GPUs in the request.
+// Words by which computing centres give out nodes whole or in fixed parts, so that a request holds no number
+// of GPUs.
 #pragma once
 
 #include <span>
@@ -8,17 +9,20 @@
 
 namespace foretrain {
 
-/// A resource type, a queue or a host property, and what one of it has.
+/// A resource type, a queue or a host property of a centre, with what one unit of it has.
 struct SiteWord {
   BatchSystem system = BatchSystem::none;
   std::string_view word;
-  int gpus = 0;   ///< of one node, or of the part that this hands out
-  int cores = 0;  ///< CPUs that come with it
+  /// GPUs of one node, or of the part that the word stands for.
+  int gpus = 0;
+  /// CPU cores that come with it.
+  int cores = 0;
 };
 
-/// Nothing for a word that no centre we know has.
+/// Returns the row of a word; nullptr for words of no centre in the table. Case matters.
 const SiteWord* find_site_word(BatchSystem system, std::string_view word);
 
+/// Returns all rows.
 std::span<const SiteWord> site_words();
 
 }  // namespace foretrain

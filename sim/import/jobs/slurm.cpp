@@ -1,5 +1,6 @@
-// Slurm: #SBATCH lines, or the command line that asks for a job (smux, salloc, srun, sbatch), with the
-// variables that Slurm sets.
+// Reader of Slurm: a script with #SBATCH lines, or the command line that asks for a job (smux, salloc, srun,
+// sbatch), with the variables that Slurm sets.
+// The options themselves are read in sbatch.cpp.
 #include <fmt/format.h>
 
 #include "sim/import/jobs/catalog.hpp"
@@ -13,8 +14,10 @@ namespace foretrain {
 
 namespace {
 
+/// Says whether a text has directives of Slurm.
 bool has_sbatch_lines(std::string_view text) { return has_directive(text, "#SBATCH"); }
 
+/// Says whether a text begins with a command that asks for a job.
 bool asks_on_command_line(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n$");
   if (begin == std::string_view::npos) return false;
@@ -22,7 +25,7 @@ bool asks_on_command_line(std::string_view text) {
   return word == "smux" || word == "salloc" || word == "sbatch" || word == "srun";
 }
 
-/// Variables that Slurm sets from the request.
+/// Sets the variables that Slurm sets from the request. Some are set only if the option itself was given.
 void set_slurm_variables(const JobScript& script, ShellValues& values) {
   const JobResources& have = script.resources;
   const JobRequest& asked = script.request;
@@ -43,6 +46,8 @@ void set_slurm_variables(const JobScript& script, ShellValues& values) {
   if (asked.partition) values.set("SLURM_JOB_PARTITION", asked.partition->value);
 }
 
+/// Adds remarks about texts that sbatch refuses: Windows line ends, and a script that does not begin with
+/// "#!".
 void remark_on_text(std::string_view text, JobScript& script) {
   const std::size_t end = text.find('\n');
   if (end != std::string_view::npos && end > 0 && text[end - 1] == '\r')
@@ -53,12 +58,16 @@ void remark_on_text(std::string_view text, JobScript& script) {
         {{1, 1, 1}, "", "does not begin with #!, without which sbatch refuses a script; as in #!/bin/bash"});
 }
 
+/// Reads one text, which may hold a script in a here-document.
 class SlurmReader {
  public:
   SlurmReader(const ScriptFinder& find, JobScript& script) : find_(find), script_(script) {}
 
+  /// Reads directives if there are any; otherwise looks for the first command that asks for a job.
+  /// `depth` counts scripts inside of scripts.
   void read(std::string_view text, int first_line, int depth) {
     read_directives(text, first_line, script_);
+    // Directives make the request, and the body starts the training.
     if (script_.request.asks) return read_body(text, first_line);
     ShellValues values;
     const std::vector<ShellCommand> commands = read_commands(text, values, first_line);
@@ -69,6 +78,7 @@ class SlurmReader {
   }
 
  private:
+  /// Reads the commands of a script whose request is complete.
   void read_body(std::string_view text, int first_line) {
     script_.resources = resolve(script_.request);
     ShellValues values;
@@ -76,8 +86,9 @@ class SlurmReader {
     read_script_body(text, first_line, values, find_, script_);
   }
 
-  /// smux new-session …, salloc …, sbatch …, srun …: the command line asks for a job, and a script or a
-  /// command follows.
+  /// Reads a command line such as "smux new-session …", "salloc …", "sbatch …" or "srun …".
+  /// A script or command follows in --wrap, in a here-document or in the rest of the line. Returns false if
+  /// the command asks for no job.
   bool read_request(const ShellCommand& command, int depth) {
     const std::vector<ShellWord>& words = command.words;
     const std::string& name = words[0].text;
@@ -88,12 +99,14 @@ class SlurmReader {
     JobScript asked;
     SlurmOptions options(asked);
     i = options.read(words, i, true);
+    // "sbatch <<EOF" brings its script in the here-document, whose directives make the request.
     const bool brings_script = name == "sbatch" && command.here_line > 0 && has_sbatch_lines(command.here);
     if (!brings_script && !options.asks_for_job()) return false;
     if (brings_script) {
       read(command.here, command.here_line, depth + 1);
       return true;
     }
+    // The command line is the request from here on, whatever else the text holds.
     asked.request.asks = true;
     asked.file = script_.file, asked.system = script_.system, asked.remarks = script_.remarks;
     script_ = std::move(asked);
@@ -103,7 +116,7 @@ class SlurmReader {
     return true;
   }
 
-  /// What the command line starts once it has the job.
+  /// Reads what the command line starts once it has the job. srun itself is a launcher and stays in front.
   void read_rest(const std::string& name, const ShellCommand& command, std::size_t i) {
     script_.resources = resolve(script_.request);
     ShellValues values;
@@ -111,7 +124,8 @@ class SlurmReader {
     ShellCommand rest = command;
     if (name != "srun")
       rest.words.erase(rest.words.begin(), rest.words.begin() + static_cast<std::ptrdiff_t>(i));
-    const bool is_text = name == "smux" && rest.words.size() == 1;  // smux takes the command as one word
+    // smux takes the command as one word.
+    const bool is_text = name == "smux" && rest.words.size() == 1;
     const std::vector<ShellCommand> commands =
         is_text ? read_commands(rest.words[0].text, values, rest.words[0].span.line)
                 : std::vector<ShellCommand>{rest};

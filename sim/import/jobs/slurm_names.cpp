@@ -1,11 +1,11 @@
-// Two tables, after sbatch(1), salloc(1) and srun(1).
+// The names of Slurm's options that have no bearing on a training, after sbatch(1), salloc(1) and srun(1).
 #include "sim/import/jobs/sbatch.hpp"
 
 namespace foretrain {
 
 namespace {
 
-/// Options with a value that say nothing about the training.
+/// Options with a value.
 constexpr OptionName kOtherOptions[] = {{"output", 'o'},
                                         {"error", 'e'},
                                         {"input", 'i'},
@@ -64,7 +64,8 @@ constexpr OptionName kOtherOptions[] = {{"output", 'o'},
                                         {"prefer"},
                                         {"thread-spec"},
                                         {"container-image"},
-                                        {"image"},  // of Shifter, as are volume and module
+                                        // This is an option of Shifter, as are volume and module.
+                                        {"image"},
                                         {"volume"},
                                         {"module"},
                                         {"container-mounts"},
@@ -78,7 +79,7 @@ constexpr OptionName kOtherOptions[] = {{"output", 'o'},
                                         {"environment"},
                                         {"relative", 'r'}};
 
-/// Options without a value, or with one only after '='.
+/// Options without a value, or with one only behind "=".
 constexpr OptionName kFlagOptions[] = {{"exclusive"},
                                        {"nice"},
                                        {"propagate"},

@@ -1,4 +1,4 @@
-// As man sbatch has them.
+// Values are read as man sbatch defines them. All products are bounded before they are computed.
 #include "sim/import/jobs/slurm_values.hpp"
 
 #include <algorithm>
@@ -12,18 +12,22 @@ namespace foretrain {
 
 namespace {
 
+/// Limit of a count.
 constexpr std::int64_t kMostCount = 1'000'000;
 
+/// Says whether a text consists of digits alone.
 bool is_number(std::string_view text) {
   return !text.empty() &&
          std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-/// Seconds of numbers with colons between them, the first of which counts `unit` seconds.
+/// Returns the seconds of numbers with colons between them; the first one counts `unit` seconds, and each
+/// further one a sixtieth of that.
 std::optional<std::int64_t> clock_time(std::string_view text, std::int64_t unit) {
   std::int64_t total = 0;
   for (const std::string_view part : split_at(text, ':')) {
     const auto number = is_number(part) ? whole_number(part) : std::nullopt;
+    // A unit of 0 means that there are more parts than units.
     if (!number || *number > kMostCount * 100 || unit == 0) return std::nullopt;
     total += *number * unit;
     unit /= 60;
@@ -31,16 +35,19 @@ std::optional<std::int64_t> clock_time(std::string_view text, std::int64_t unit)
   return total;
 }
 
-/// One entry "gpu:a100:4", "gpu:2", "gpu"; or of --gpus "a100:4", "4".
+/// Reads one entry of a list: "gpu:a100:4", "gpu:2" or "gpu"; of --gpus "a100:4" or "4". Sockets in
+/// parentheses are ignored.
 GpuRequest one_entry(std::string_view entry, bool is_gres) {
   GpuRequest out;
   if (entry.starts_with("gres/")) entry.remove_prefix(5);
   entry = entry.substr(0, entry.find('('));
   auto parts = split_at(entry, ':');
+  // Generic resources other than GPUs, such as nvme, are no request for GPUs.
   if (is_gres) {
     if (lower_case(parts[0]) != "gpu") return out.none = true, out;
     parts.erase(parts.begin());
   }
+  // "gpu" without a number is one GPU.
   if (parts.empty()) return out.count = 1, out;
   const bool has_count = slurm_count(parts.back()).has_value();
   if (parts.size() > 2 || (parts.size() == 2 && !has_count) || (!is_gres && !has_count)) {
@@ -72,6 +79,7 @@ std::optional<int> slurm_count(std::string_view text) {
   return static_cast<int>(*number * factor);
 }
 
+// A time without days is in minutes, unless it has two colons.
 std::optional<std::int64_t> slurm_time(std::string_view text) {
   const std::string word = lower_case(text);
   if (word == "unlimited" || word == "infinite" || word == "-1") return 0;
@@ -80,6 +88,7 @@ std::optional<std::int64_t> slurm_time(std::string_view text) {
     const auto colons = std::count(text.begin(), text.end(), ':');
     return colons > 2 ? std::nullopt : clock_time(text, colons == 2 ? 3600 : 60);
   }
+  // Days stand before a dash; what follows begins with hours.
   const std::string_view before = text.substr(0, dash);
   const std::int64_t days = is_number(before) ? whole_number(before).value_or(-1) : -1;
   const auto rest = clock_time(text.substr(dash + 1), 3600);
@@ -97,7 +106,8 @@ std::string slurm_time_text(std::int64_t seconds) {
 
 std::optional<MemoryRequest> slurm_memory(std::string_view text) {
   static constexpr std::string_view kUnits = "KMGT";
-  int power = 2;  // MiB
+  // The default unit is MiB, 1024 to the power of 2.
+  int power = 2;
   if (text.size() > 1 && (text.back() == 'B' || text.back() == 'b')) text.remove_suffix(1);
   if (!text.empty() && std::isalpha(static_cast<unsigned char>(text.back())) != 0) {
     const std::size_t unit =
@@ -108,6 +118,7 @@ std::optional<MemoryRequest> slurm_memory(std::string_view text) {
   }
   const auto number = is_number(text) ? whole_number(text) : std::nullopt;
   if (!number || *number > (std::int64_t{1} << (60 - 10 * power))) return std::nullopt;
+  // --mem=0 asks for all memory of the node.
   if (*number == 0) return MemoryRequest{{}, true};
   return MemoryRequest{{*number << (10 * power)}, false};
 }
@@ -119,6 +130,7 @@ GpuRequest slurm_gpus(std::string_view text, bool is_gres) {
     const GpuRequest one = one_entry(entry, is_gres);
     if (!one.problem.empty()) return one;
     if (one.none) continue;
+    // A request for several types has no single kind of node.
     if (!out.none && (one.type != out.type)) {
       out.problem = "asks for GPUs of several types";
       return out;
@@ -130,6 +142,7 @@ GpuRequest slurm_gpus(std::string_view text, bool is_gres) {
   return out;
 }
 
+// The limit of jobs that run at once, behind "%", does not change their number.
 std::optional<int> slurm_array(std::string_view text) {
   text = text.substr(0, text.find('%'));
   std::int64_t jobs = 0;
@@ -143,12 +156,14 @@ std::optional<int> slurm_array(std::string_view text) {
             ? from
             : slurm_count(part.substr(dash + 1, colon == std::string_view::npos ? colon : colon - dash - 1));
     if (!from || !to || !step || *step == 0 || *to < *from) return std::nullopt;
+    // The ends belong to the range.
     jobs += (*to - *from) / *step + 1;
   }
   if (jobs > kMostCount) return std::nullopt;
   return static_cast<int>(jobs);
 }
 
+// A slice is named by its compute slices and its memory, such as "1g.5gb".
 bool is_slice(std::string_view gpu_type) {
   const std::size_t at = gpu_type.find("g.");
   return at != std::string_view::npos && at > 0 &&

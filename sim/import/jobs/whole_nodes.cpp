@@ -1,4 +1,4 @@
-// The node that the cluster file describes counts: partitions of unlike nodes are clusters of their own.
+// The node in the cluster file counts here. Partitions with different nodes are clusters of their own.
 #include "sim/import/jobs/whole_nodes.hpp"
 
 #include <algorithm>
@@ -7,10 +7,11 @@ namespace foretrain {
 
 namespace {
 
-/// -l ngpus=8 of PBS on nodes of four are two nodes.
+/// Spreads GPUs of a whole job of PBS over nodes: "-l ngpus=8" on nodes with four GPUs is two nodes.
 void spread_over_nodes(JobScript& script, int gpus_of_node) {
   JobResources& have = script.resources;
   const Field<int>& all = script.request.gpus;
+  // The nodes were not stated: the reader assumed one, which has no line.
   const bool by_rule = have.nodes && have.nodes->value == 1 && have.nodes->span.line == 0;
   if (script.system != BatchSystem::pbs || !all || !by_rule || all->value <= gpus_of_node) return;
   const int nodes = (all->value + gpus_of_node - 1) / gpus_of_node;
@@ -23,13 +24,14 @@ void spread_over_nodes(JobScript& script, int gpus_of_node) {
     have.memory_per_node->value.bytes = Bytes{have.memory_per_node->value.bytes.count / nodes};
 }
 
-/// Where jobs get whole nodes and no type of GPU and no constraint exists to ask for (Frontier, Vista),
-/// nothing but the partition says that a job wants GPUs.
+/// Says whether only the partition tells that a job wants GPUs: jobs get whole nodes, and neither a type of
+/// GPU nor a constraint exists to ask for (Frontier, Vista).
 bool hands_out_nodes(const Site& site) {
   return site.gpu_type.empty() && site.constraints.empty() && !site.partitions.empty() &&
          std::ranges::all_of(site.partitions, &Partition::whole_nodes);
 }
 
+/// Says whether the partition of the job, or every partition, gives out whole nodes.
 bool is_given_whole(const Site& site, const JobRequest& asked) {
   if (!asked.partition)
     return !site.partitions.empty() && std::ranges::all_of(site.partitions, &Partition::whole_nodes);
@@ -39,7 +41,8 @@ bool is_given_whole(const Site& site, const JobRequest& asked) {
   return own != site.partitions.end() && own->whole_nodes;
 }
 
-/// A job that is alone on its nodes has all their CPUs, but for tasks that srun binds to those they ask for.
+/// Gives a job that is alone on its nodes all their CPUs, except for tasks that srun binds to the CPUs they
+/// ask for.
 void take_all_cpus(JobScript& script, const ClusterSpec& cluster) {
   const JobRequest& asked = script.request;
   const bool is_alone = asked.exclusive || is_given_whole(cluster.site, asked);
@@ -51,11 +54,12 @@ void take_all_cpus(JobScript& script, const ClusterSpec& cluster) {
     cpus = Found<int>{cluster.node.host.cores, asked.exclusive ? asked.exclusive->span : SourceSpan{}};
 }
 
+/// Says whether a request states GPUs.
 bool asks_for_gpus(const JobRequest& asked) {
   return asked.gpus || asked.gpus_per_node || asked.gpus_per_task;
 }
 
-/// deepspeed and --nproc_per_node=gpu start a process for each GPU that the node turned out to give.
+/// Sets the processes of launchers that start one for each GPU: deepspeed, and torchrun --nproc_per_node=gpu.
 void count_processes(JobScript& script) {
   JobLaunch& launch = script.launch;
   const Field<int>& gpus = script.resources.gpus_per_node;
@@ -63,6 +67,7 @@ void count_processes(JobScript& script) {
     launch.processes_per_node = Found<int>{gpus->value, launch.started_by->span};
 }
 
+/// Sets nodes, GPUs and CPUs. The order matters: GPUs of a whole job are spread before CPUs are given.
 void take_nodes(JobScript& script, const ClusterSpec& cluster) {
   JobResources& have = script.resources;
   if (cluster.node.gpus < 1) return;
@@ -73,6 +78,7 @@ void take_nodes(JobScript& script, const ClusterSpec& cluster) {
   const bool says_so = script.request.whole_nodes && !have.gpus_per_node;
   const bool by_site = !asks_for_gpus(script.request) && hands_out_nodes(cluster.site);
   if ((!says_so && !by_site) || !have.nodes || have.nodes->value < 1) return;
+  // A site that gives out nodes cannot give more than it has.
   const std::int64_t nodes = by_site ? std::min(have.nodes->value, cluster.nodes) : have.nodes->value;
   have.gpus_per_node = Found<int>{cluster.node.gpus, have.nodes->span};
   have.gpus = Found<int>{static_cast<int>(std::min<std::int64_t>(nodes * cluster.node.gpus, 1 << 30)),

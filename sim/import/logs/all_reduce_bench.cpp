@@ -1,5 +1,7 @@
-// all_reduce_bench.py, which many PyTorch guides pass around: "RANK data size: 4.0 GB" once, then for every
-// rank a duration and throughputs. An all-reduce in place of 32-bit floats.
+// Reader of all_reduce_bench.py, which many guides of PyTorch pass around: "0 data size: 4.0 GB" once for
+// each rank, then "duration: 0.0123 sec" and "algo throughput: …".
+// It times an all-reduce in place of 32-bit floats. Durations are taken; throughputs follow from them and are
+// skipped.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -12,6 +14,7 @@ namespace foretrain {
 
 namespace {
 
+/// Reads one log. Size, ranks and hosts may stand anywhere above a duration.
 class BenchReader {
  public:
   BenchReader(const SourceText& source, const LogHints& hints, SampleSheet& sheet)
@@ -29,7 +32,7 @@ class BenchReader {
   }
 
  private:
-  /// "0 data size: 4.0 GB"
+  /// Reads "0 data size: 4.0 GB", with GB of 10^9 bytes. The highest rank gives the number of ranks.
   void read_size(std::string_view line) {
     const Words before = words_of(line, 1), behind = words_of(text_behind(line, "data size:"), 2);
     const auto size = behind.size() == 2 && behind[1] == "GB" ? number_of(behind[0]) : std::nullopt;
@@ -38,6 +41,7 @@ class BenchReader {
       ranks_ = std::max(ranks_, static_cast<int>(std::clamp<std::int64_t>(*rank, 0, 1'000'000)) + 1);
   }
 
+  /// Turns a duration into a sample, or skips it with what is missing.
   void read_duration(std::string_view line, int number) {
     goes_on_ = sheet_.count_row();
     const Words words = words_of(text_behind(line, "duration:"), 2);
@@ -46,6 +50,7 @@ class BenchReader {
     const int nodes = hosts_.empty() ? job_.nodes : static_cast<int>(hosts_.size());
     if (!seconds) return sheet_.skip(number, why_no_number(words.empty() ? std::string_view{} : words[0]));
     if (words.size() < 2 || words[1] != "sec") return sheet_.skip(number, "the line ends early");
+    // The checks name what is missing, from the line itself to the log.
     if (bytes_ == 0) return sheet_.skip(number, "no line above says the size of the data");
     if (gpus == 0 || nodes == 0)
       return sheet_.skip(number, "the log does not say on how many GPUs and nodes it ran; state them");

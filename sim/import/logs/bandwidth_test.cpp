@@ -1,5 +1,9 @@
-// bandwidthTest of the CUDA samples: quick, range and shmoo tables, and the lines of --csv. Its MB/s are 2^20
-// bytes, its GB/s 10^9; copies inside a GPU count what is read and what is written.
+// Reader of bandwidthTest of the CUDA samples: tables of the modes quick, range and shmoo, and the lines of
+// --csv.
+// A table follows " Host to Device Bandwidth, 1 Device(s)", " PINNED Memory Transfers" and "   Transfer Size
+// (Bytes)      Bandwidth(MB/s)", and has rows of size and bandwidth.
+// Its MB/s are of 2^20 bytes and its GB/s of 10^9. Copies inside a GPU count the bytes read and the bytes
+// written.
 #include <algorithm>
 #include <optional>
 
@@ -10,24 +14,29 @@ namespace foretrain {
 
 namespace {
 
+/// The table that is being read: direction, kind of host memory, number of GPUs that copy at once.
 struct Table {
   std::string what;
   std::string memory = "pinned";
   int gpus = 1;
-  double gigabytes = 0;  ///< of one unit of the figures; 0: not in a table
+  /// GB of 10^9 bytes in one unit of the figures; 0 outside of a table.
+  double gigabytes = 0;
 };
 
+/// Returns the direction that a line names: "h2d", "d2h" or "d2d"; empty when it names none.
 std::string copy_in(std::string_view line) {
   if (holds(line, "Host to Device") || holds(line, "-H2D")) return "h2d";
   if (holds(line, "Device to Host") || holds(line, "-D2H")) return "d2h";
   return holds(line, "Device to Device") || holds(line, "-D2D") ? "d2d" : "";
 }
 
+/// Returns the GB of the unit that a line names; 0 when it names none.
 double gigabytes_of(std::string_view line) {
   if (holds(line, "GB/s")) return 1;
   return holds(line, "MB/s") ? 1048576e-9 : 0;
 }
 
+/// Reads one log.
 class BandwidthReader {
  public:
   BandwidthReader(const SourceText& source, SampleSheet& sheet) : source_(source), sheet_(sheet) {}
@@ -47,6 +56,7 @@ class BandwidthReader {
   }
 
  private:
+  /// Reads a line that is no row. Any line but the head of the columns ends the table.
   void read_text(std::string_view line) {
     if (!holds(line, "Transfer Size")) table_.gigabytes = 0;
     if (holds(line, "Bandwidth,") && !copy_in(line).empty()) {
@@ -63,6 +73,7 @@ class BandwidthReader {
     }
   }
 
+  /// Reads a row of a table: size in bytes and bandwidth.
   void read_row(const Words& words, int line) {
     goes_on_ = sheet_.count_row();
     if (words.size() < 2) return sheet_.skip(line, "the line ends early");
@@ -72,7 +83,9 @@ class BandwidthReader {
     add(table_, *integer_of(words[0]), *value * table_.gigabytes, line);
   }
 
-  /// bandwidthTest-H2D-Pinned, Bandwidth = 12.2 GB/s, Time = 0.0026 s, Size = 32000000 bytes, NumDevsUsed = 1
+  /// Reads a line of --csv:
+  /// "bandwidthTest-H2D-Pinned, Bandwidth = 12.2 GB/s, Time = 0.0026 s, Size = 32000000 bytes, NumDevsUsed =
+  /// 1".
   void read_csv(const LogLine& line) {
     goes_on_ = sheet_.count_row();
     const std::string_view text = line.text;
@@ -90,6 +103,7 @@ class BandwidthReader {
     add(table, *size, *value * table.gigabytes, line.number);
   }
 
+  /// Adds a sample of a copy.
   void add(const Table& table, std::int64_t bytes, double value, int line) {
     Sample sample;
     sample.kind = SampleKind::copy, sample.what = table.what, sample.gpus = table.gpus, sample.bytes = bytes;

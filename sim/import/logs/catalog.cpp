@@ -1,11 +1,13 @@
-// The order is that of trying: what stands alone first, then what may be mixed in one text, then the least
-// certain.
+// The catalog of logs. The order is that of trying: formats that stand alone first, then those that may be
+// mixed in one text, then the least certain one.
 #include "sim/import/logs/readers.hpp"
 
 namespace foretrain {
 
 namespace {
 
+/// These two functions give the reader of foretrain's own samples the shape of the others. A mistake in such
+/// a file throws InputError.
 bool is_samples(std::string_view text) { return is_samples_csv(text); }
 
 void read_samples(const SourceText& source, const LogHints&, SampleSheet& sheet) {

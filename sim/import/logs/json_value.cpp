@@ -1,4 +1,4 @@
-// JSON as the readers of logs take it.
+// A single static null stands for every missing value, so that calls of at() can be nested without checks.
 #include "sim/import/logs/json_value.hpp"
 
 namespace foretrain {

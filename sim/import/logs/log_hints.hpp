@@ -1,4 +1,4 @@
-// What the user says about a log where the log itself does not.
+// The user's statements about a log, for what the log itself does not say.
 #pragma once
 
 #include <string>
@@ -6,26 +6,35 @@
 
 namespace foretrain {
 
-/// Empty and 0: not said. A hint fills a gap; it never contradicts what the log says.
+/// Hints fill gaps and never contradict what the log says. An empty text or 0 means that the user gives no
+/// hint.
 struct LogHints {
-  std::string op;         ///< of a table whose collective cannot be known: "all_gather"
-  int gpus = 0;           ///< ranks of a table without a list of devices
-  int nodes = 0;          ///< nodes of such a table
-  std::string model;      ///< of a training log
-  std::string strategy;   ///< of a training log
-  std::string precision;  ///< of a training log
-  int batch_per_gpu = 0;  ///< of a training log
+  /// Collective of a table that does not tell it, such as "all_gather".
+  std::string op;
+  /// Ranks of a table without a list of devices.
+  int gpus = 0;
+  /// Nodes of such a table.
+  int nodes = 0;
+  /// Name of the model of a training log.
+  std::string model;
+  /// Name of its strategy.
+  std::string strategy;
+  /// Name of its precision.
+  std::string precision;
+  /// Batch of each GPU in a training log.
+  int batch_per_gpu = 0;
 };
 
-// On how many GPUs and nodes a program ran, as far as its log says so anywhere.
+// This function finds the number of GPUs and nodes of a program, wherever its log says it.
 
 /// The number of GPUs and nodes of a job; 0 stands for unknown.
 struct JobSize {
-  int gpus = 0, nodes = 0;  ///< 0: not said
+  int gpus = 0, nodes = 0;
 };
 
-/// Comments at the top, "Number of GPUs: 4", "world size: 8", "on 4 GPU(s)", "nnodes=2", the command line of
-/// mpirun; then the hints. One GPU is on one node.
+/// Returns the size of the job, from the first line that says it: comments at the top ("## ranks: 16"),
+/// "Number of GPUs: 4", "world size: 8", "on 4 GPU(s)", "nnodes=2", or the command line of mpirun.
+/// Hints fill in what no line says. A job with one GPU has one node.
 JobSize stated_job_size(std::string_view text, const LogHints& hints);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// A line is copied once, without control sequences; then the marks of launchers are cut from its front.
+// A line is copied once without control sequences. Then the prefix of a launcher is cut from its front, so
+// that readers see what the program printed.
 #include "sim/import/logs/log_lines.hpp"
 
 #include <algorithm>
@@ -10,10 +11,12 @@ namespace foretrain {
 
 namespace {
 
+/// Character classes by ASCII alone, so that the locale does not matter.
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f'; }
 
-/// ESC [ … letter, and single control characters, are what a terminal obeys.
+/// Returns the line without sequences of the form ESC [ … letter and without single control characters, which
+/// only a terminal understands.
 std::string without_control(std::string_view line) {
   std::string text;
   text.reserve(line.size());
@@ -29,8 +32,9 @@ std::string without_control(std::string_view line) {
   return text;
 }
 
-/// "[1,0]<stdout>:", "[STAT]:" at the front: the length of the mark, 0 when there is none.
+/// Returns the length of a mark such as "[1,0]<stdout>:" or "[STAT]:" at the front; 0 when there is none.
 std::size_t tag_length(std::string_view line) {
+  // Longer marks are no marks: the text goes on in brackets.
   constexpr std::size_t kLongestTag = 60;
   if (line.empty() || line[0] != '[') return 0;
   const std::size_t close = line.substr(0, kLongestTag).find(']');
@@ -41,7 +45,8 @@ std::size_t tag_length(std::string_view line) {
   return at < line.size() && line[at] == ':' ? at + 1 : 0;
 }
 
-/// "0: " and "12: " of srun --label.
+/// Returns the length of a label of srun --label, such as "0:" or "12:", which a blank follows; 0 when there
+/// is none.
 std::size_t label_length(std::string_view line) {
   std::size_t at = 0;
   while (at < line.size() && at < 7 && is_digit(line[at])) ++at;
@@ -55,7 +60,9 @@ bool LogLines::next(LogLine& line) {
   const std::size_t end = std::min(rest_.find_first_of("\r\n"), rest_.size());
   std::string_view text = rest_.substr(0, end);
   line.number = number_;
+  // Texts that were joined from several files may hold byte order marks within.
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  // A line ends at "\n" or "\r\n", which count, or at a lone "\r", which does not.
   const bool is_feed = end < rest_.size() && rest_[end] == '\n';
   const bool is_pair = end + 1 < rest_.size() && rest_[end] == '\r' && rest_[end + 1] == '\n';
   rest_.remove_prefix(std::min(end + (is_pair ? 2 : 1), rest_.size()));
@@ -63,6 +70,7 @@ bool LogLines::next(LogLine& line) {
   line.text = without_control(text);
   std::string_view body = trimmed(line.text);
   std::size_t cut = static_cast<std::size_t>(body.data() - line.text.data());
+  // A line is labelled by one launcher, so the longer mark is the right one.
   const std::size_t tag = std::max(tag_length(body), label_length(body));
   if (tag > 0) line.text.erase(0, cut + tag);
   return true;
@@ -94,10 +102,12 @@ std::optional<std::int64_t> integer_behind(std::string_view line, std::string_vi
 }
 
 std::optional<double> number_of(std::string_view word) {
+  // from_chars accepts no plus sign.
   if (word.starts_with('+')) word.remove_prefix(1);
   double value = 0;
   const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (word.empty() || end != word.data() + word.size()) return std::nullopt;
+  // A number that is too large or too small is still a number: from_chars leaves the value as it is.
   if (problem == std::errc::result_out_of_range) return value;
   return problem == std::errc{} ? std::optional<double>(value) : std::nullopt;
 }
@@ -109,6 +119,7 @@ std::optional<std::int64_t> integer_of(std::string_view word) {
   return value;
 }
 
+// Comments count only at the top, before the first line that is none.
 std::string_view comment_fact(std::string_view text, std::string_view key) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   while (text.starts_with('#')) {

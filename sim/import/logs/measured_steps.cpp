@@ -1,5 +1,5 @@
-// One function per kind of line: it takes the fields it knows and says what is wrong with the first that is
-// not as it must be. Unknown fields are left alone, so that newer writers can say more.
+// There is a function for each kind of line. It takes the fields that it knows and remembers the first that
+// is wrong. Unknown fields are ignored, so that newer writers can say more.
 #include "sim/import/logs/measured_steps.hpp"
 
 #include <algorithm>
@@ -15,16 +15,21 @@ namespace foretrain {
 
 namespace {
 
+/// Limit of nesting in a line.
 constexpr int kDeepestMeasuredJson = 4;
+/// Limits of texts, in bytes.
 constexpr std::size_t kLongestNetworkName = 80, kLongestWord = 200;
+/// Limits of counts and seconds, and of bytes of memory.
 constexpr double kMostCounted = 1e9, kMostMeasuredBytes = 1e15;
 
+/// Parses a line; deeper values are dropped, and a text that is no JSON is a discarded value, which is no
+/// object.
 LogJson parse_line(std::string_view text) {
   return LogJson::parse(
       text, [](int depth, LogJson::parse_event_t, LogJson&) { return depth <= kDeepestMeasuredJson; }, false);
 }
 
-/// A name that is also a file's name and a field of a CSV.
+/// Says whether a text can be part of a file's name and a field of a CSV.
 bool is_plain_name(const std::string& text) {
   const auto is_plain = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -34,11 +39,12 @@ bool is_plain_name(const std::string& text) {
          std::ranges::all_of(text, is_plain);
 }
 
-/// Takes fields of one line; remembers the first mistake.
+/// Reads the fields of one line and remembers the first mistake.
 class MeasuredFields {
  public:
   explicit MeasuredFields(const LogJson& object) : object_(object) {}
 
+  /// Returns a name that must be there.
   std::string name(const char* key) {
     const LogJson& value = at(object_, key);
     std::string text = value.is_string() ? value.get<std::string>() : "";
@@ -46,12 +52,13 @@ class MeasuredFields {
     return text;
   }
 
-  /// Empty where there is none.
+  /// Returns a text, made printable and cut to 200 bytes; empty where the line has none.
   std::string words(const char* key) {
     const LogJson& value = at(object_, key);
     return value.is_string() ? printable(shortened(value.get<std::string>(), kLongestWord)) : "";
   }
 
+  /// Returns a number within bounds; no value where the line has none. A number out of bounds is a mistake.
   std::optional<double> number(const char* key, double least, double most) {
     const LogJson& value = at(object_, key);
     if (value.is_null()) return std::nullopt;
@@ -61,20 +68,24 @@ class MeasuredFields {
     return std::nullopt;
   }
 
+  /// Returns a whole number of at least `least`, or `otherwise` where the line has none.
   std::int64_t count(const char* key, std::int64_t least, std::int64_t otherwise) {
     const auto value = number(key, static_cast<double>(least), kMostCounted);
     return value ? std::llround(*value) : otherwise;
   }
 
+  /// Returns a flag; false where the line has none.
   bool flag(const char* key) {
     const LogJson& value = at(object_, key);
     return value.is_boolean() && value.get<bool>();
   }
 
-  /// Keys with a dot; values that a field of settings can hold.
+  /// Returns settings of a scenario. Keys must hold a dot, and values must fit into a field of settings in a
+  /// CSV.
   Settings settings(const char* key);
 
   const LogJson& object() const { return object_; }
+  /// Keeps the first mistake, which is what the user sees.
   void wrong(std::string why) {
     if (why_.empty()) why_ = std::move(why);
   }
@@ -85,7 +96,7 @@ class MeasuredFields {
   std::string why_;
 };
 
-/// Nothing for lists, objects and null.
+/// Returns a text, number or flag as text; no value for lists, objects and null.
 std::optional<std::string> scalar_text(const LogJson& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_boolean() || value.is_number()) return value.dump();
@@ -110,6 +121,7 @@ Settings MeasuredFields::settings(const char* key) {
   return out;
 }
 
+/// Reads the memory figures of a step. Mistakes among them are not reported; such a figure is left out.
 MeasuredMemory measured_memory(const LogJson& object) {
   MeasuredMemory out;
   MeasuredFields fields(object);
@@ -121,6 +133,7 @@ MeasuredMemory measured_memory(const LogJson& object) {
   return out;
 }
 
+/// Reads one line of each kind.
 void take(MeasuredFields& fields, MeasuredStep& row) {
   row.network = fields.name("network"), row.kind = fields.words("kind");
   row.precision = fields.name("precision");
@@ -137,6 +150,7 @@ void take(MeasuredFields& fields, MeasuredStep& row) {
   row.memory = measured_memory(at(fields.object(), "memory"));
   row.error = fields.words("error"), row.when = fields.words("when");
   if (!row.step_s && row.error.empty()) fields.wrong("it has neither \"step_s\" nor \"error\"");
+  // A line is either a measurement or a failure.
   if (row.step_s && !row.error.empty()) fields.wrong("it has both \"step_s\" and \"error\"");
 }
 
@@ -148,6 +162,7 @@ void take(MeasuredFields& fields, MeasuredKernel& row) {
   row.calls = fields.count("calls", 1, 1);
   const auto on_gpu = fields.number("gpu_s", 0, kMostCounted);
   const auto on_host = fields.number("host_s", 0, kMostCounted);
+  // Time on the GPU goes before time on the host, which is all there is without a GPU.
   row.seconds = on_gpu.value_or(on_host.value_or(0));
   if (!on_gpu && !on_host) fields.wrong("it has neither \"gpu_s\" nor \"host_s\"");
 }
@@ -161,6 +176,7 @@ void take(MeasuredFields& fields, MeasuredLoader& row) {
   row.source = fields.words("source");
 }
 
+/// Reads all whole lines of a file; a wrong line is skipped with its reason.
 template <class Row>
 MeasuredLines<Row> read_lines(const SourceText& source) {
   MeasuredLines<Row> out;
@@ -169,6 +185,7 @@ MeasuredLines<Row> read_lines(const SourceText& source) {
     const std::size_t end = rest.find('\n');
     const std::string_view line = rest.substr(0, end);
     rest.remove_prefix(end + 1);
+    // Files that were joined from several may hold empty lines.
     if (line.empty()) continue;
     const LogJson object = parse_line(line);
     if (!object.is_object()) {

@@ -1,5 +1,7 @@
-// Both CSV kinds of `validate`: rows of collectives and of training runs; a wrong field leaves its row out
-// with what `validate` says of it.
+// Reader of both CSV files that `validate` takes: rows of collectives (op, time_us) and of training runs
+// (metric, value).
+// A row with a wrong field is left out, with the message that `validate` gives. Epoch times and rates without
+// a unit are left out too.
 #include <algorithm>
 #include <array>
 #include <set>
@@ -11,10 +13,12 @@ namespace foretrain {
 
 namespace {
 
+/// Says whether a header has a column.
 bool has_column(const std::vector<CsvField>& header, std::string_view name) {
   return std::any_of(header.begin(), header.end(), [&](const CsvField& field) { return field.text == name; });
 }
 
+/// Turns a row of collectives into a sample; the time is in us.
 Sample sample_of(const CollectiveMeasurement& row) {
   Sample sample;
   sample.kind = SampleKind::collective, sample.what = row.op, sample.gpus = row.gpus,
@@ -26,6 +30,7 @@ Sample sample_of(const CollectiveMeasurement& row) {
   return sample;
 }
 
+/// Turns a row of training into a sample: a rate in samples a second, or a step in us.
 Sample sample_of(const Measurement& row) {
   Sample sample;
   const bool is_rate = row.metric == Measurement::Metric::samples_per_s;
@@ -41,6 +46,7 @@ Sample sample_of(const Measurement& row) {
   return sample;
 }
 
+/// Says whether a row has a metric that a sample can hold.
 bool is_step_or_rate(const Measurement& row) {
   return row.metric == Measurement::Metric::samples_per_s || row.metric == Measurement::Metric::step_s;
 }
@@ -61,6 +67,7 @@ void read_measurement_csv(const SourceText& source, const LogHints&, SampleSheet
   const int header = lines.line();
   Diagnostics diagnostics(source);
   const MeasurementFile file = read_measurements(source, diagnostics);
+  // A mistake in the header makes every row unreadable; other mistakes leave out their line.
   std::set<int> wrong;
   for (const Diagnostic& found : diagnostics.found()) {
     if (found.span.line <= header) diagnostics.throw_if_any();
@@ -80,6 +87,7 @@ void read_measurement_csv(const SourceText& source, const LogHints&, SampleSheet
           sheet.skip(row.line,
                      "epochs and rates without a unit are no samples; samples_per_s and step_s are");
   }
+  // The reader of `validate` stops at its limit of mistakes, so the rows behind it were never read.
   if (diagnostics.found().size() >= Diagnostics::kMostDiagnostics)
     sheet.skip(*wrong.rbegin(), "nothing below is read: too many rows are wrong");
 }

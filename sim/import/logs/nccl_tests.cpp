@@ -1,5 +1,8 @@
-// Tables of nccl-tests in a text, of every version and with anything around them. A row is two integers and a
-// type; what stands above it says on what it ran.
+// Reader of the tables of nccl-tests in a text, of every version and with anything around them:
+// "     1048576        262144     float     sum      -1    57.31   18.30   32.02      0    56.88   18.43
+// 32.26      0".
+// A row is two integers and a type of elements; the lines above it say on what it ran. Times, checks,
+// devices, versions and forced algorithms are taken; the printed bandwidths only help to tell the collective.
 #include <algorithm>
 #include <set>
 
@@ -11,14 +14,17 @@ namespace foretrain {
 
 namespace {
 
+/// Limits of iterations, and of threads in one process.
 constexpr int kMostIterations = 1'000'000'000, kMostThreads = 64;
 
+/// Returns the line without "#" of comments and ">" of quotations in front.
 std::string_view without_hash(std::string_view line) {
   line = trimmed(line);
   while (line.starts_with('#') || line.starts_with('>')) line = trimmed(line.substr(1));
   return line;
 }
 
+/// Reads one log, which may hold several tables of several runs.
 class NcclReader {
  public:
   NcclReader(const SourceText& source, const LogHints& hints, SampleSheet& sheet)
@@ -47,17 +53,20 @@ class NcclReader {
   }
 
  private:
+  /// Returns a number of the comments at the top of the log; 0 when they have none.
   int stated_count(const char* key) const {
     return static_cast<int>(
         std::clamp<std::int64_t>(integer_of(comment_fact(source_.text, key)).value_or(0), 0, 10'000'000));
   }
 
+  /// Adds a row to the table. A row without a header opens a table too.
   void take_row(const Words& words, int line) {
     goes_on_ = sheet_.count_row();
     table_.rows.push_back(read_nccl_row(words, layout_, line));
     is_open_ = true;
   }
 
+  /// Reads a line that is no row, by its beginning.
   void read_text(std::string_view line) {
     if (is_nccl_header(line)) return begin_table(words_of(line));
     if (line.starts_with("Rank ")) return read_rank(words_of(line));
@@ -72,6 +81,7 @@ class NcclReader {
     if (const std::string op = op_mentioned(line); !op.empty()) mentioned_ = op;
   }
 
+  /// Begins a run: "# nThread 1 nGpus 8 minBytes 8 …". Facts of the run before do not hold for it.
   void begin_run(std::string_view line) {
     finish_table();
     forget_devices();
@@ -80,17 +90,19 @@ class NcclReader {
     threads_ = static_cast<int>(std::clamp<std::int64_t>(threads, 1, kMostThreads));
   }
 
+  /// Drops the listed devices.
   void forget_devices() {
     devices_ = {};
     listed_.clear();
   }
 
-  /// "warmup iters: 5 iters: 20 agg iters: 1": the second.
+  /// Returns the timed iterations of "warmup iters: 5 iters: 20 agg iters: 1", here 20.
   static std::int64_t iterations_in(std::string_view line) {
     const std::string_view rest = text_behind(line, "warmup iters:");
     return integer_behind(rest, "iters:").value_or(1);
   }
 
+  /// Begins a table at its header.
   void begin_table(const Words& header) {
     finish_table();
     layout_ = nccl_layout_of(header);
@@ -98,6 +110,8 @@ class NcclReader {
     is_open_ = true;
   }
 
+  /// Ends the table and turns its rows into samples. What stands below a table may name its collective, so
+  /// names are filled in only here.
   void finish_table() {
     if (!table_.rows.empty()) {
       if (table_.named.empty()) table_.named = named_;
@@ -114,7 +128,7 @@ class NcclReader {
     is_open_ = false;
   }
 
-  /// Rank 0 Group 0 Pid 123 on host device 0 [0x07] NVIDIA A100
+  /// Reads a device: "Rank 0 Group 0 Pid 123 on host device 0 [0x07] NVIDIA A100".
   void read_rank(const Words& words) {
     const auto word_behind = [&](std::string_view mark) {
       const auto at = std::find(words.begin(), words.end(), mark);
@@ -124,6 +138,7 @@ class NcclReader {
     const std::string host = word_behind("on");
     if (!rank || *rank < 0 || *rank >= kMostSampleGpus || host.empty() || word_behind("device").empty())
       return;
+    // A list behind a table is that of the next run.
     if (!table_.rows.empty()) finish_table(), forget_devices();
     devices_.is_doubled = devices_.is_doubled || !listed_.insert(*rank).second;
     devices_.ranks = std::max(devices_.ranks, static_cast<int>(*rank) + 1);
@@ -138,8 +153,8 @@ class NcclReader {
     sheet_.state("host", host);
   }
 
-  /// "host:12:34 [0] NCCL INFO comm 0x5 rank 3 nranks 32 cudaDev 3": tells ranks and nodes where no devices
-  /// are listed.
+  /// Reads "host:12:34 [0] NCCL INFO comm 0x5 rank 3 nranks 32 cudaDev 3", which tells ranks and nodes where
+  /// no devices are listed.
   void read_nccl_info(std::string_view line) {
     const auto count = integer_behind(line, " nranks ");
     if (!count || *count < 1 || *count > kMostSampleGpus) return;
@@ -147,6 +162,7 @@ class NcclReader {
     info_hosts_.insert(std::string(line.substr(0, std::min(line.find(':'), std::size_t{80}))));
   }
 
+  /// Reads versions of NCCL and CUDA, and what the environment forces.
   void read_versions(std::string_view line) {
     if (const std::string_view said = text_behind(line, "NCCL version "); !said.empty())
       set_version(said.substr(0, said.find_first_of(" +")), said);
@@ -155,6 +171,7 @@ class NcclReader {
     protocol_ = forced(line, "NCCL_PROTO", protocol_);
   }
 
+  /// Keeps a version of NCCL, and that of CUDA behind "+cuda".
   void set_version(std::string_view version, std::string_view said) {
     const bool is_version = !version.empty() &&
                             version.find_first_not_of("0123456789.") == std::string_view::npos &&
@@ -166,8 +183,9 @@ class NcclReader {
                                cuda + 5, said.find_first_not_of("0123456789.", cuda + 5) - cuda - 5)));
   }
 
-  /// NCCL_ALGO=Ring, or "NCCL_ALGO set by environment to Ring": one value, in lower case; lists leave the
-  /// choice open.
+  /// Returns the value that the environment forces, in lower case: "NCCL_ALGO=Ring" or "NCCL_ALGO set by
+  /// environment to Ring".
+  /// Returns `before` for other lines, and "" for lists, which leave the choice open.
   static std::string forced(std::string_view line, std::string_view key, const std::string& before) {
     std::string_view rest = text_behind(line, key);
     if (rest.starts_with("=")) {
@@ -185,22 +203,27 @@ class NcclReader {
     return is_one ? value : "";
   }
 
+  /// The table that is being read, and facts that hold for the tables that follow.
   const SourceText& source_;
   const LogHints& hints_;
   SampleSheet& sheet_;
   NcclTable table_;
   NcclLayout layout_;
   NcclDevices devices_;
+  /// Ranks that were listed, to find those that are listed twice.
   std::set<std::int64_t> listed_;
+  /// Ranks and hosts by lines of NCCL_DEBUG=INFO.
   int info_ranks_ = 0;
   std::set<std::string> info_hosts_;
   std::string named_, mentioned_, version_, algorithm_, protocol_;
   int iterations_ = 1, threads_ = 1;
+  /// True inside of a table; false once the limit of rows is reached.
   bool is_open_ = false, goes_on_ = true;
 };
 
 }  // namespace
 
+// The text may be large, so lines without "algbw" are passed over.
 bool is_nccl_tests(std::string_view text) {
   for (std::size_t at = text.find("algbw"); at != std::string_view::npos;) {
     const std::size_t begin = text.rfind('\n', at) + 1, end = std::min(text.find('\n', at), text.size());

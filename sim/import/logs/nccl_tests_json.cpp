@@ -1,5 +1,8 @@
-// What nccl-tests writes with -J: one object with args, env, nccl_version, config (devices inside or beside
-// it) and results. Numbers may be strings, and "nan" is one.
+// Reader of what nccl-tests writes with -J: an object with args, env, nccl_version, config and results, such
+// as
+// {"results": [{"size": 1048576, "type": "float", "redop": "sum", "out_of_place": {"time": 57.3, "alg_bw":
+// 18.3, "bus_bw": 32.0, "nwrong": 0}}]}.
+// Devices stand in config or beside it, by version. Numbers may be strings, and "nan" is one of them.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -13,28 +16,34 @@ namespace foretrain {
 
 namespace {
 
+/// Limit of nesting; deeper values are dropped.
 constexpr int kDeepestNcclJson = 12;
 
+/// Returns a list; an empty one for other values.
 const LogJson& list_of(const LogJson& value) {
   static const LogJson none = LogJson::array();
   return value.is_array() ? value : none;
 }
 
+/// Returns a text without blanks around it; empty for other values.
 std::string text_of(const LogJson& value) {
   return value.is_string() ? std::string(trimmed(value.get_ref<const std::string&>())) : "";
 }
 
+/// Returns a number, which may be written as a string.
 std::optional<double> figure_of(const LogJson& value) {
   if (value.is_number()) return value.get<double>();
   return number_of(text_of(value));
 }
 
+/// Returns a whole number, which may be written as a string; `otherwise` for other values.
 std::int64_t whole_of(const LogJson& value, std::int64_t otherwise) {
   if (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX) return otherwise;
   if (value.is_number_integer()) return value.get<std::int64_t>();
   return integer_of(text_of(value)).value_or(otherwise);
 }
 
+/// Reads one measurement. `iterations` holds mean and deviation of single iterations, if they were timed.
 NcclTime time_of(const LogJson& part, const LogJson& iterations, bool in_place) {
   NcclTime time;
   time.in_place = in_place;
@@ -52,6 +61,7 @@ NcclTime time_of(const LogJson& part, const LogJson& iterations, bool in_place) 
   return time;
 }
 
+/// Reads one row of results.
 NcclRow row_of(const LogJson& result) {
   NcclRow row;
   row.size = whole_of(at(result, "size"), 0), row.count = whole_of(at(result, "count"), 0);
@@ -67,6 +77,7 @@ NcclRow row_of(const LogJson& result) {
   return row;
 }
 
+/// Reads the list of devices; entries without rank or host are ignored.
 void read_devices(const LogJson& list, NcclDevices& devices, SampleSheet& sheet) {
   for (const LogJson& device : list_of(list)) {
     const std::int64_t rank = whole_of(at(device, "rank"), -1);
@@ -80,6 +91,7 @@ void read_devices(const LogJson& list, NcclDevices& devices, SampleSheet& sheet)
   }
 }
 
+/// Reads NCCL_ALGO and NCCL_PROTO from the environment. Lists leave the choice open and are ignored.
 void read_environment(const LogJson& list, NcclTable& table) {
   for (const LogJson& entry : list_of(list)) {
     const std::string line = text_of(entry);
@@ -91,6 +103,7 @@ void read_environment(const LogJson& list, NcclTable& table) {
   }
 }
 
+/// Reads everything but the rows.
 NcclTable table_of(const LogJson& root, SampleSheet& sheet) {
   NcclTable table;
   const LogJson& config = at(root, "config");
@@ -107,7 +120,7 @@ NcclTable table_of(const LogJson& root, SampleSheet& sheet) {
   return table;
 }
 
-/// Deeper nesting than nccl-tests writes is dropped while reading.
+/// Parses the text. Values that are nested deeper than nccl-tests writes are dropped while reading.
 LogJson parse(const std::string& text) {
   return LogJson::parse(
       text, [](int depth, LogJson::parse_event_t, LogJson&) { return depth <= kDeepestNcclJson; }, false);
@@ -121,6 +134,7 @@ bool is_nccl_tests_json(std::string_view text) {
          (holds(text, "\"out_of_place\"") || holds(text, "\"in_place\""));
 }
 
+// A run that was killed leaves JSON without its end, which cannot be read in part.
 void read_nccl_tests_json(const SourceText& source, const LogHints& hints, SampleSheet& sheet) {
   const LogJson root = parse(source.text);
   if (!root.is_object())

@@ -1,5 +1,5 @@
-// Which collective a table of nccl-tests is about. The columns leave two or three; names, bandwidth ratios
-// and counts choose among them.
+// Finds the collective that a table of nccl-tests is about. The columns leave one to three; names, bandwidth
+// ratios and counts choose among them.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,10 +11,11 @@ namespace foretrain {
 
 namespace {
 
+/// Collectives of nccl-tests, which are also the beginnings of its programs: all_reduce_perf.
 constexpr std::array<std::string_view, 9> kNcclOps{"all_reduce", "all_gather", "reduce_scatter",
                                                    "broadcast",  "reduce",     "alltoall",
                                                    "sendrecv",   "gather",     "scatter"};
-/// Words of prose that can mean nothing else, without "_", "-" and blanks.
+/// Words of prose that can mean nothing else, written without "_", "-" and blanks.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kWords{
     {{"allreduce", "all_reduce"},
      {"allgather", "all_gather"},
@@ -22,8 +23,10 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kWords{
      {"alltoall", "alltoall"},
      {"sendrecv", "sendrecv"},
      {"broadcast", "broadcast"}}};
+/// Limit of a line of prose that is searched, in bytes.
 constexpr std::size_t kLongestProse = 4000;
 
+/// Returns the collectives that print these columns: only some have a reduction, and only some a root.
 std::vector<std::string> allowed_by_columns(const NcclRow& row) {
   if (row.root >= 0 && row.redop.empty()) return {"broadcast", "scatter", "gather"};
   if (row.root >= 0) return {"reduce"};
@@ -31,7 +34,7 @@ std::vector<std::string> allowed_by_columns(const NcclRow& row) {
   return {"all_reduce", "reduce_scatter", "sendrecv"};
 }
 
-/// busbw / algbw, as nccl-tests defines it.
+/// Returns busbw / algbw of a collective, as nccl-tests defines it.
 double bus_factor(std::string_view op, int ranks) {
   const double n = ranks;
   if (op == "all_reduce") return 2 * (n - 1) / n;
@@ -39,7 +42,8 @@ double bus_factor(std::string_view op, int ranks) {
   return (n - 1) / n;
 }
 
-/// The ratio where both bandwidths have most digits; 0: nowhere.
+/// Returns busbw / algbw of the row with the highest bandwidth, where rounding matters least; 0 when no row
+/// is fast enough.
 double bus_factor_of(const NcclTable& table) {
   double best = 0.5, ratio = 0;
   for (const NcclRow& row : table.rows) {
@@ -51,14 +55,16 @@ double bus_factor_of(const NcclTable& table) {
   return ratio;
 }
 
+/// Returns the bytes of an element; 1 for types that are unknown or have 8 bits.
 int bytes_of(std::string_view type) {
   if (type == "double" || holds(type, "64")) return 8;
   if (type == "float" || type == "int" || holds(type, "32")) return 4;
   return type == "half" || holds(type, "16") ? 2 : 1;
 }
 
-/// Elements of the table's largest row times their size, in messages: 1 where a rank counts all, 1 / ranks
-/// where it counts its part.
+/// Returns count times the size of an element, divided by the size of the message, of the table's largest
+/// row.
+/// It is 1 where the table counts the whole message, and 1 / ranks where it counts the part of one rank.
 double counted_share(const NcclTable& table) {
   const auto largest = std::max_element(table.rows.begin(), table.rows.end(),
                                         [](const auto& a, const auto& b) { return a.size < b.size; });
@@ -66,7 +72,8 @@ double counted_share(const NcclTable& table) {
   return static_cast<double>(largest->count) * bytes_of(largest->type) / static_cast<double>(largest->size);
 }
 
-/// nccl-tests cannot check an all-to-all in place, and says N/A there alone.
+/// Says whether any result in place was checked. nccl-tests cannot check an all-to-all in place and prints
+/// N/A there.
 bool checks_in_place(const NcclTable& table) {
   return std::any_of(table.rows.begin(), table.rows.end(), [](const NcclRow& row) {
     return std::any_of(row.times.begin(), row.times.end(),
@@ -74,6 +81,7 @@ bool checks_in_place(const NcclTable& table) {
   });
 }
 
+/// Says whether any result out of place was checked.
 bool checks_out_of_place(const NcclTable& table) {
   return std::any_of(table.rows.begin(), table.rows.end(), [](const NcclRow& row) {
     return std::any_of(row.times.begin(), row.times.end(),
@@ -81,19 +89,23 @@ bool checks_out_of_place(const NcclTable& table) {
   });
 }
 
+/// Says whether a collective is among those that are left.
 bool holds_op(const std::vector<std::string>& ops, std::string_view op) {
   return std::find(ops.begin(), ops.end(), op) != ops.end();
 }
 
-/// Among what columns and bandwidths allow.
+/// Chooses among the collectives that columns and bandwidths allow, by counts and checks; empty when they do
+/// not tell.
 std::string inferred_from_figures(const std::vector<std::string>& ops, const NcclTable& table, int ranks) {
   if (ops.size() == 1) return ops[0];
-  if (ranks == 1 && holds_op(ops, "all_reduce")) return "all_reduce";  // of one rank, each of them is a copy
+  // These collectives are all copies when there is a single rank.
+  if (ranks == 1 && holds_op(ops, "all_reduce")) return "all_reduce";
   const double share = counted_share(table);
   if (holds_op(ops, "all_reduce") && ranks > 1)
     return std::abs(share - 1) < 0.01          ? "all_reduce"
            : std::abs(share * ranks - 1) < 0.1 ? "reduce_scatter"
                                                : "";
+  // A missing check in place means nothing if the run checked nothing.
   if (!holds_op(ops, "alltoall") || !checks_out_of_place(table)) return "";
   return checks_in_place(table) ? "all_gather" : "alltoall";
 }
@@ -104,6 +116,7 @@ std::string op_of_program(std::string_view line) {
   std::string found;
   for (std::size_t at = line.find("_perf"); at != std::string_view::npos; at = line.find("_perf", at + 5)) {
     std::size_t begin = at;
+    // The name of a program consists of letters and "_" before "_perf".
     while (begin > 0 && at - begin < 20 &&
            ((line[begin - 1] >= 'a' && line[begin - 1] <= 'z') || line[begin - 1] == '_'))
       --begin;

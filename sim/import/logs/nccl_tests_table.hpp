@@ -1,5 +1,5 @@
-// A table of nccl-tests as it was printed, whether as text or JSON, and what the rest of the log says about
-// the run.
+// A table of nccl-tests, read from text or JSON, with what the rest of the log says about the run; and its
+// conversion into samples.
 #pragma once
 
 #include <cstdint>
@@ -15,79 +15,113 @@
 
 namespace foretrain {
 
-/// One of the two times of a row. `fault` says why it is no time.
+/// A measurement of a row, out of place or in place.
 struct NcclTime {
+  /// Time of one call in us.
   double time_us = 0;
-  double algbw = 0, busbw = 0;  ///< GB/s; 0: below what is printed
-  double wrong = 0;             ///< elements with a wrong result
-  bool is_checked = false;      ///< whether "#wrong" is a number and no N/A
-  double spread = 0;            ///< standard deviation / time, where single iterations were timed
+  /// Algorithm and bus bandwidth in GB/s; 0 when they are below what is printed.
+  double algbw = 0, busbw = 0;
+  /// Number of elements with a wrong result.
+  double wrong = 0;
+  /// True when the column "#wrong" holds a number, not N/A.
+  bool is_checked = false;
+  /// Standard deviation divided by the time, where single iterations were timed; 0 otherwise.
+  double spread = 0;
+  /// True for the measurement in place, where input and output share a buffer.
   bool in_place = false;
+  /// Reason why the time cannot be used; empty when it can.
   std::string fault;
 };
 
 /// A row of a table of nccl-tests: one message size with its times.
 struct NcclRow {
+  /// Line in the file; 0 in JSON.
   int line = 0;
+  /// Bytes of the message and number of elements, as the table counts them.
   std::int64_t size = 0, count = 0;
-  std::string type, redop;  ///< redop empty: "none", or there is no such column
+  /// Type of the elements and reduction. The reduction is empty for "none" or when there is no such column.
+  std::string type, redop;
+  /// Root rank; -1 when there is none.
   int root = -1;
-  int iterations = 0;  ///< 0: as the table's
+  /// Iterations; 0 stands for those of the table.
+  int iterations = 0;
+  /// The measurements of the row, of which there are one or two.
   std::vector<NcclTime> times;
 };
 
-/// The devices a table was measured on.
+/// The devices that a table was measured on.
 struct NcclDevices {
-  int ranks = 0;  ///< 0: the log does not list them
+  /// Number of ranks; 0 when the log does not list them.
+  int ranks = 0;
+  /// Names of the nodes.
   std::set<std::string> hosts;
-  std::set<std::pair<std::string, std::string>> processes;  ///< host, process id
+  /// Processes, as pairs of host and process id.
+  std::set<std::pair<std::string, std::string>> processes;
+  /// Product of the GPU of rank 0.
   std::string gpu;
-  bool is_doubled = false;  ///< a rank is listed twice: every process ran by itself
+  /// True when a rank is listed twice, so that every process ran by itself.
+  bool is_doubled = false;
 };
 
-/// A table of nccl-tests with the facts of the run that its heading states.
+/// A table of nccl-tests with the facts of the run that stand above it.
 struct NcclTable {
-  std::string named;      ///< the collective by its program: "all_gather_perf"; empty: no such name
-  std::string mentioned;  ///< by a word in the text above: "allgather"
+  /// Collective by the name of its program, "all_gather_perf"; empty when no line names one.
+  std::string named;
+  /// Collective by a word in the text above, such as "allgather".
+  std::string mentioned;
   NcclDevices devices;
-  int ranks_said = 0, stated_nodes = 0;  ///< by comments above the log
+  /// Ranks and nodes by comments above the log; 0 when there are none.
+  int ranks_said = 0, stated_nodes = 0;
+  /// Iterations that one printed time is the mean of.
   int iterations = 1;
-  int threads = 1;  ///< of each process
+  /// Threads of each process.
+  int threads = 1;
+  /// Version of NCCL, and algorithm and protocol where the environment forces them.
   std::string version, algorithm, protocol;
   std::vector<NcclRow> rows;
 };
 
-/// The one collective whose program a line names; empty for none and for several.
+/// Returns the collective whose program a line names; empty for none and for several.
 std::string op_of_program(std::string_view line);
-/// The one collective a line of prose speaks of.
+/// Returns the collective that a line of prose mentions; empty for none and for several.
 std::string op_mentioned(std::string_view line);
-/// By the program's name, what the columns allow, the ratio of busbw to algbw, counts, and at last the hint;
-/// empty: it cannot be told.
+/// Returns the collective of a table, or an empty text when it cannot be told.
+/// Columns and the ratio of bus to algorithm bandwidth exclude some. Of the others, the program's name
+/// decides, then a word above, then counts and checks, and at last the hint.
 std::string op_of_table(const NcclTable& table, int ranks, const std::string& hint);
 
-/// "22902" of the header files → "2.29.2"; a text without digits → "".
+/// Returns the version for NCCL's number: "2.29.2" for 22902, "2.8.4" for 2804; empty for numbers that are
+/// none.
 std::string nccl_version_of_code(std::int64_t code);
 
-/// Makes samples of all rows.
+/// Turns the rows of a table into samples. Rows that cannot be used are skipped with the reason, all of them
+/// when the collective, the ranks or the nodes are unknown.
 void add_table(const NcclTable& table, const LogHints& hints, const std::string& source, SampleSheet& sheet);
 
-// A header and a row of nccl-tests: which words are which columns, in every version.
+// The functions below read the header and the rows of a table, in every version of nccl-tests.
 
-/// How the columns of a table lie behind size, count and type.
+/// The columns of a table behind size, count and type.
 struct NcclLayout {
-  bool is_known = false;  ///< from a header
+  /// True when a header was read; otherwise the columns are guessed from each row.
+  bool is_known = false;
+  /// True when there is a column for the root rank.
   bool has_root = false;
-  std::size_t width = 4;  ///< from one time to the next: time algbw busbw error
-  double unit_us = 1;     ///< the columns "bytes" and "N" of 2017 and 2018 come with milliseconds
+  /// Columns from the first time to the second: time, algbw, busbw, error.
+  std::size_t width = 4;
+  /// Microseconds of one unit of time: versions of 2017 and 2018 with columns "bytes" and "N" print
+  /// milliseconds.
+  double unit_us = 1;
 };
 
+/// Says whether a line is the header of a table.
 bool is_nccl_header(std::string_view line);
+/// Returns the columns that a header announces.
 NcclLayout nccl_layout_of(const std::vector<std::string_view>& header);
 
-/// Whether a line is a row: two integers and a type. In a table, new types of elements are rows too where all
-/// else is there.
+/// Says whether a line is a row: two integers and a type of elements. Inside a table, an unknown type is
+/// accepted if the row has at least seven columns.
 bool is_nccl_row(const std::vector<std::string_view>& words, bool in_table);
-/// Requires is_nccl_row(). A time that cannot be read keeps why.
+/// Reads a row. Requires is_nccl_row(). A time that cannot be read is kept with its fault.
 NcclRow read_nccl_row(const std::vector<std::string_view>& words, const NcclLayout& layout, int line);
 
 }  // namespace foretrain

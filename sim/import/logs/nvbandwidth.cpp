@@ -1,5 +1,8 @@
-// nvbandwidth as text: "Running TEST.", a description, column numbers, then a row of figures for each CPU or
-// GPU.
+// Reader of nvbandwidth as text: "Running device_to_device_memcpy_read_ce.", a description such as "memcpy CE
+// GPU(row) -> GPU(column) bandwidth (GB/s)", the numbers of the columns, then a row of figures for each CPU
+// or GPU.
+// Every cell becomes a sample; sums below the matrices are ignored. Versions of driver and CUDA are taken as
+// facts.
 #include <algorithm>
 
 #include "sim/import/logs/log_lines.hpp"
@@ -10,8 +13,10 @@ namespace foretrain {
 
 namespace {
 
+/// Limit of columns.
 constexpr std::size_t kWidestMatrix = 2000;
 
+/// Says whether the words are 0, 1, 2, …, the line above a matrix.
 bool is_counting(const Words& words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (integer_of(words[i]) != static_cast<std::int64_t>(i)) return false;
@@ -19,6 +24,7 @@ bool is_counting(const Words& words) {
   return !words.empty();
 }
 
+/// Reads one log, which may hold many tests with one or more matrices each.
 class NvbandwidthReader {
  public:
   NvbandwidthReader(const SourceText& source, SampleSheet& sheet) : source_(source), sheet_(sheet) {}
@@ -41,11 +47,13 @@ class NvbandwidthReader {
   }
 
  private:
+  /// Begins a test at the line that names it.
   void begin_test(std::string_view name) {
     matrix_ = {};
     matrix_.test = name.substr(0, std::min(name.find_first_of(". "), std::size_t{80}));
   }
 
+  /// Reads a row of a matrix. A line that does not begin with a number ends the matrix.
   void read_row(const Words& words, int line) {
     if (words.empty() || !integer_of(words[0])) return end_matrix();
     goes_on_ = sheet_.count_row();
@@ -58,7 +66,8 @@ class NvbandwidthReader {
                             : "more figures than columns");
   }
 
-  /// Where the line that names the test was cut away; empty: it cannot be told.
+  /// Returns the test that a description belongs to, where the line that names it was cut away; empty when it
+  /// cannot be told.
   static std::string test_described(std::string_view text) {
     if (!holds(text, "memcpy") || holds(text, "<->")) return "";
     const std::string engine = holds(text, "SM") ? "sm" : "ce";
@@ -67,9 +76,10 @@ class NvbandwidthReader {
     return holds(text, "GPU(row)") ? "device_to_device_memcpy_" + engine : "";
   }
 
-  /// The same test may print another matrix.
+  /// Ends a matrix; the same test may print another one.
   void end_matrix() { matrix_.description.clear(), matrix_.columns = 0; }
 
+  /// Reads a line between the matrices: a description, or a fact.
   void read_text(std::string_view text) {
     const bool describes = holds(text, "(row)") || holds(text, "(column)");
     if (describes && (holds(text, "(GB/s)") || holds(text, "(ns)") || holds(text, "(us)"))) {
@@ -92,6 +102,7 @@ class NvbandwidthReader {
 
 }  // namespace
 
+// The second test finds matrices that were pasted without their heading.
 bool is_nvbandwidth(std::string_view text) {
   return holds(text, "nvbandwidth Version") ||
          (holds(text, "Running ") && (holds(text, "_memcpy_") || holds(text, "device_local_copy")) &&

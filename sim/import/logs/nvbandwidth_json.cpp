@@ -1,5 +1,6 @@
-// nvbandwidth -j: {"nvbandwidth": {"testcases": [{"name", "status", "bandwidth_description",
+// Reader of nvbandwidth -j: {"nvbandwidth": {"testcases": [{"name", "status", "bandwidth_description",
 // "bandwidth_matrix": [["24.25", "N/A"]]}]}}.
+// Cells become samples as in the text.
 #include <algorithm>
 
 #include "sim/import/logs/json_value.hpp"
@@ -11,14 +12,16 @@ namespace foretrain {
 
 namespace {
 
+/// Limit of nesting; deeper values are dropped.
 constexpr int kDeepestNvbandwidthJson = 10;
 
+/// Returns a text, or a number as text; empty for other values.
 std::string text_or_number(const LogJson& value) {
   if (value.is_string()) return value.get<std::string>();
   return value.is_number() ? value.dump() : "";
 }
 
-/// The last matrix of a test is the one that its sum is of; a test has one in all known versions.
+/// Reads the matrix of one test. All known versions print one matrix for a test.
 void read_test(const LogJson& test, const std::string& source, SampleSheet& sheet, bool& goes_on) {
   NvbandwidthMatrix matrix{text_or_number(at(test, "name")),
                            text_or_number(at(test, "bandwidth_description")), 0};

@@ -1,4 +1,5 @@
-// The name of a test tells the copy, the arrow in its description which of row and column is the source.
+// The name of a test tells the copy, and the arrow in its description tells which of row and column is the
+// source.
 #include "sim/import/logs/nvbandwidth_test.hpp"
 
 #include <algorithm>
@@ -11,7 +12,8 @@ namespace foretrain {
 
 namespace {
 
-/// "h2d", "d2h", "d2d", "p2p"; empty: a test that is no copy of these.
+/// Returns the copy that a test measures: "h2d", "d2h", "d2d" or "p2p"; empty for a test that is none of
+/// these.
 std::string copy_of(std::string_view test) {
   if (test.starts_with("multinode")) return "";
   if (test.starts_with("host_to_") || test.starts_with("host_device_")) return "h2d";
@@ -23,21 +25,24 @@ std::string copy_of(std::string_view test) {
              : "";
 }
 
+/// Says whether a matrix is one direction of a bidirectional test, whose total is printed too.
 bool is_part_of_total(std::string_view description) {
   return holds(description, "Read1") || holds(description, "Read2") || holds(description, "Write1") ||
          holds(description, "Write2");
 }
 
-/// Copies that run at the same time: 1 where only one does.
+/// Returns the number of copies that run at the same time; 1 where copies run one by one.
 int copies_together(std::string_view test, int columns) {
   if (holds(test, "all_to_host") || holds(test, "host_to_all")) return columns;
   return holds(test, "all_to_one") || holds(test, "one_to_all") ? std::max(1, columns - 1) : 1;
 }
 
+/// Returns the settings of a cell: source, destination, kind of memory, engine and what runs beside it.
 Settings matrix_settings_of(const NvbandwidthMatrix& matrix, const std::string& copy, int row, int column) {
   Settings settings;
   const int together = copies_together(matrix.test, matrix.columns);
   const bool points_back = holds(matrix.description, "<-") && !holds(matrix.description, "<->");
+  // Tests of one GPU with all others print a single row, in which only the column names a device.
   const bool is_to_host = copy == "d2h", is_one_row = copy == "p2p" && together > 1;
   if (copy == "h2d" || copy == "d2h") settings.emplace_back("memory", "pinned");
   if (copy == "d2d") settings.emplace_back("src", std::to_string(column));
@@ -65,6 +70,7 @@ void add_cell(const NvbandwidthMatrix& matrix, int row, int column, std::string_
   if (!value) return sheet.skip(line, why_no_number(word));
   if (copy.empty())
     return sheet.skip(line, fmt::format("{} is no copy that is modelled", matrix.test.substr(0, 60)));
+  // The total is a sample already, so its parts would count twice.
   if (is_part_of_total(matrix.description))
     return sheet.skip(line, "one direction of a total that is printed too");
   const bool is_time = holds(matrix.description, "(ns)") || holds(matrix.description, "(us)");
@@ -74,6 +80,7 @@ void add_cell(const NvbandwidthMatrix& matrix, int row, int column, std::string_
   sample.unit = is_time ? SampleUnit::us : SampleUnit::gigabytes_per_s;
   sample.settings = matrix_settings_of(matrix, copy, row, column);
   const int together = copies_together(matrix.test, matrix.columns);
+  // A copy between GPUs takes the other GPU as well.
   sample.gpus = copy == "p2p" ? together + 1 : together;
   sheet.add(std::move(sample));
 }

@@ -1,4 +1,4 @@
-// A test of nvbandwidth by its name: which copy it times and under which conditions.
+// Turns a cell of a matrix of nvbandwidth into a sample, by the name of its test.
 #pragma once
 
 #include <string>
@@ -9,14 +9,18 @@
 
 namespace foretrain {
 
-/// The heading of a matrix that nvbandwidth prints.
+/// A matrix of nvbandwidth: the test that printed it and its heading.
 struct NvbandwidthMatrix {
-  std::string test;         ///< "device_to_device_memcpy_read_ce"
-  std::string description;  ///< "memcpy CE GPU(row) -> GPU(column) bandwidth (GB/s)"
+  /// Name of the test, such as "device_to_device_memcpy_read_ce".
+  std::string test;
+  /// Heading, such as "memcpy CE GPU(row) -> GPU(column) bandwidth (GB/s)".
+  std::string description;
+  /// Number of columns, which are the devices of one side.
   int columns = 0;
 };
 
-/// One figure of a matrix becomes a sample; `word` is "N/A" where no such copy is possible.
+/// Adds one figure as a sample. Cells with "N/A" are ignored, as no such copy is possible; tests that are no
+/// modelled copy are skipped with the reason.
 void add_cell(const NvbandwidthMatrix& matrix, int row, int column, std::string_view word, int line,
               const std::string& source, SampleSheet& sheet);
 

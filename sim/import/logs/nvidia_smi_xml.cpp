@@ -1,5 +1,6 @@
-// nvidia-smi -q -x: facts about the GPUs and the driver, and no measurements. A link that is narrower or
-// slower than it could be is a remark.
+// Reader of nvidia-smi -q -x as a log: it gives facts about GPUs and driver, and no measurements.
+// A PCIe link that is narrower or slower than it could be becomes a remark among the skipped lines. The
+// reader of machines (sim/import/machines/gpu_query.cpp) takes the same file as a description of a node.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -12,11 +13,13 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the text at a path below an element; empty for N/A.
 std::string text_at(const pugi::xml_node& node, const char* path) {
   const std::string text(trimmed(node.first_element_by_path(path).text().get()));
   return text == "N/A" || text == "[N/A]" ? "" : text.substr(0, 200);
 }
 
+/// Returns the first text that is there: names of elements changed between versions of the driver.
 std::string first_of(const pugi::xml_node& node, std::initializer_list<const char*> paths) {
   for (const char* path : paths) {
     if (std::string text = text_at(node, path); !text.empty()) return text;
@@ -24,6 +27,7 @@ std::string first_of(const pugi::xml_node& node, std::initializer_list<const cha
   return "";
 }
 
+/// Returns the line of an element. Linear in the text, so it is called for few elements.
 int line_of_node(const std::string& text, const pugi::xml_node& node) {
   const auto end =
       std::min(static_cast<std::size_t>(std::max<std::ptrdiff_t>(node.offset_debug(), 0)), text.size());
@@ -31,9 +35,10 @@ int line_of_node(const std::string& text, const pugi::xml_node& node) {
          static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), '\n'));
 }
 
-/// "16x" → 16; "4" → 4
+/// Returns the number at the beginning of "16x" or "4"; 0 when there is none.
 std::int64_t count_of(const std::string& text) { return integer_behind(text, "").value_or(0); }
 
+/// Compares width and generation of a GPU's link in use with the most that it can do.
 void compare_link(const pugi::xml_node& gpu, int index, const std::string& text, SampleSheet& sheet) {
   const pugi::xml_node link = gpu.first_element_by_path("pci/pci_gpu_link_info");
   const auto width = count_of(text_at(link, "link_widths/current_link_width")),
@@ -76,6 +81,7 @@ void read_nvidia_smi_xml(const SourceText& source, const LogHints&, SampleSheet&
     sheet.state("clock_sm_max", text_at(gpu, "max_clocks/sm_clock"));
     sheet.state("clock_sm", text_at(gpu, "clocks/sm_clock"));
     sheet.state("clock_memory", text_at(gpu, "clocks/mem_clock"));
+    // The limit keeps a file with countless <gpu> elements from quadratic time.
     if (index < 1000) compare_link(gpu, index++, source.text, sheet);
   }
 }

@@ -1,6 +1,9 @@
-// OSU micro-benchmarks: "# OSU MPI … Test", "# Size  Latency (us)", then one line for each size. MB/s are
-// 10^6 bytes. Sizes of all-gather, gather, scatter and all-to-all are those of one rank's part, which
-// nccl-tests counts times the ranks.
+// Reader of the OSU micro-benchmarks: "# OSU MPI-CUDA Allreduce Latency Test v5.9", "# Size       Avg
+// Latency(us)", then one line of size and figure for each size.
+// MB/s are of 10^6 bytes. All-gather, gather, scatter and all-to-all print the size of one rank's part, while
+// nccl-tests counts that size times the ranks; samples count as nccl-tests does.
+// Tests between two processes become samples of the network, collectives become samples of a collective over
+// MPI.
 #include <algorithm>
 #include <array>
 
@@ -12,12 +15,15 @@ namespace foretrain {
 
 namespace {
 
+/// A collective by the word in its title.
 struct Op {
   std::string_view word, op;
-  bool counts_part = false;  ///< the size is of what one rank sends to one
+  /// True when the printed size is what one rank sends to one other.
+  bool counts_part = false;
 };
 
-/// By the title in lower case without "-", "_" and blanks; longer words first.
+/// Collectives by words of the title in lower case without "-", "_" and blanks. Longer words stand first,
+/// because they contain shorter ones.
 constexpr std::array<Op, 9> kOsuOps{{{"allreduce", "all_reduce", false},
                                      {"allgather", "all_gather", true},
                                      {"reducescatter", "reduce_scatter", false},
@@ -28,16 +34,23 @@ constexpr std::array<Op, 9> kOsuOps{{{"allreduce", "all_reduce", false},
                                      {"gather", "gather", true},
                                      {"scatter", "scatter", true}}};
 
+/// The test whose rows are being read.
 struct OsuTest {
-  const Op* op = nullptr;  ///< null: between two processes
+  /// The collective; null for a test between two processes.
+  const Op* op = nullptr;
+  /// Operation of a test between two processes: "send", "put" or "get".
   std::string verb = "send";
+  /// Flags: both directions at once, latencies instead of bandwidths, buffers on the GPU, inside of a table,
+  /// a test that is modelled.
   bool both_ways = false, is_latency = false, on_device = false, is_open = false, is_known = false;
 };
 
+/// Says whether a line is the title of a test.
 bool is_title(std::string_view line) {
   return line.starts_with("#") && holds(line, "OSU") && holds(line, "Test");
 }
 
+/// Reads the title of a test.
 OsuTest titled_osu_test(std::string_view line) {
   OsuTest test;
   std::string name;
@@ -56,6 +69,7 @@ OsuTest titled_osu_test(std::string_view line) {
   return test;
 }
 
+/// Reads one log, which may hold several tests.
 class OsuReader {
  public:
   OsuReader(const SourceText& source, const LogHints& hints, SampleSheet& sheet)
@@ -81,6 +95,7 @@ class OsuReader {
   }
 
  private:
+  /// Reads a row: size and figure; further columns (minimum, maximum) are ignored.
   void read_row(const Words& words, int line) {
     goes_on_ = sheet_.count_row();
     if (words.size() < 2) return sheet_.skip(line, "the line ends early");
@@ -90,10 +105,12 @@ class OsuReader {
     const std::int64_t size = *integer_of(words[0]);
     if (size < 0 || size > kLargestSampleBytes / std::max(1, job_.gpus))
       return sheet_.skip(line, "its size is impossible");
+    // The rest of the tests run between two processes.
     if (test_.op != nullptr) return add_collective(size, *value, line);
     Sample sample = begin_sample(line);
     sample.kind = SampleKind::network, sample.bytes = size;
     sample.what = test_.is_latency ? "latency" : test_.verb;
+    // The two processes are taken to be on two nodes, unless the log says that there is one.
     sample.nodes = sample.gpus = job_.nodes == 1 ? 1 : 2;
     sample.value = test_.is_latency ? *value : *value / 1000;
     sample.unit = test_.is_latency ? SampleUnit::us : SampleUnit::gigabytes_per_s;
@@ -103,6 +120,7 @@ class OsuReader {
     sheet_.add(std::move(sample));
   }
 
+  /// Adds a sample of a collective; the size is scaled to what nccl-tests counts.
   void add_collective(std::int64_t size, double value, int line) {
     if (job_.gpus == 0 || job_.nodes == 0)
       return sheet_.skip(line, "the log does not say on how many ranks and nodes it ran; state them");
@@ -117,6 +135,7 @@ class OsuReader {
     sheet_.add(std::move(sample));
   }
 
+  /// Returns a sample with its place.
   Sample begin_sample(int line) const {
     Sample sample;
     sample.line = line, sample.source = source_.name;

@@ -1,6 +1,7 @@
-// The communication benchmarks of PARAM: "COMMS-RES-all_reduce-float32 size nElements p50 p75 p95 min max
-// algbw busbw", in microseconds and GB/s. The value is the median; the spread is what puts 95 % of a normal
-// distribution at p95.
+// Reader of the communication benchmarks of PARAM: "COMMS-RES-all_reduce-float32 size nElements p50 p75 p95
+// min max algbw busbw", in us and GB/s.
+// The median p50 is the value. The spread is the standard deviation of the normal distribution that has its
+// 95th percentile at p95.
 #include <algorithm>
 #include <array>
 
@@ -12,13 +13,17 @@ namespace foretrain {
 
 namespace {
 
+/// Beginning of every row.
 constexpr std::string_view kMark = "COMMS-RES";
+/// The 95th percentile of a normal distribution, in standard deviations.
 constexpr double kNormalP95 = 1.6449;
 
+/// Collective and type of elements by the first word of a row.
 struct Name {
   std::string op, type;
 };
 
+/// Returns the collective in foretrain's words; empty for those that are not modelled.
 std::string op_of(std::string_view word) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kOps{
       {{"all_reduce", "all_reduce"},
@@ -39,7 +44,7 @@ std::string op_of(std::string_view word) {
   return "";
 }
 
-/// "COMMS-RES-all_reduce-float32-tag" → all_reduce, float32
+/// Reads "COMMS-RES-all_reduce-float32-tag": here all_reduce and float32.
 Name named(std::string_view word) {
   word.remove_prefix(std::min(word.size(), kMark.size() + 1));
   const std::size_t dash = std::min(word.find('-'), word.size());
@@ -48,11 +53,14 @@ Name named(std::string_view word) {
           std::string(rest.substr(0, std::min(rest.find('-'), std::size_t{20})))};
 }
 
+/// Reads a row: turns it into a sample, or skips it with the reason.
 void read_row(const Words& words, int line, const JobSize& job, const SourceText& source,
               SampleSheet& sheet) {
   const Name name = named(words[0]);
+  // Tags without figures may stand between the name and the size.
   std::size_t at = 1;
   while (at < words.size() && !integer_of(words[at])) ++at;
+  // The columns are checked before any of them is read by its index.
   if (words.size() < at + 9)
     return sheet.skip(line, "fewer figures than size, elements, five latencies and two bandwidths");
   const auto size = integer_of(words[at]);
@@ -66,6 +74,7 @@ void read_row(const Words& words, int line, const JobSize& job, const SourceText
   sample.kind = SampleKind::collective, sample.what = name.op, sample.gpus = job.gpus,
   sample.nodes = job.nodes, sample.bytes = *size;
   sample.value = *p50, sample.unit = SampleUnit::us, sample.line = line, sample.source = source.name;
+  // A p95 below the median is rounding; the spread is then unknown.
   if (*p50 > 0 && *p95 > *p50) sample.spread = (*p95 - *p50) / kNormalP95 / *p50;
   if (!name.type.empty()) sample.settings.emplace_back("type", name.type);
   sheet.add(std::move(sample));

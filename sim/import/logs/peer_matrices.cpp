@@ -1,5 +1,8 @@
-// p2pBandwidthLatencyTest of the CUDA samples: a title with its unit, column numbers, then a row for each
-// GPU. The diagonal is a copy inside one GPU; latencies stand twice, as the GPU and as the CPU saw them.
+// Reader of p2pBandwidthLatencyTest of the CUDA samples: a title with its unit such as "Unidirectional
+// P2P=Enabled Bandwidth (P2P Writes) Matrix (GB/s)", "   D\D     0      1", then a row for each GPU.
+// The diagonal is a copy inside of one GPU. Latencies are printed twice, as the GPU and as the CPU measured
+// them.
+// Cells become samples; the matrix of connectivity only marks pairs without peer access.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -11,23 +14,29 @@ namespace foretrain {
 
 namespace {
 
+/// Limit of columns.
 constexpr std::size_t kWidestPeerMatrix = 2000;
 
+/// The matrices of the program.
 enum class MatrixKind { none, connectivity, bandwidth, latency };
 
+/// The matrix that is being read.
 struct Matrix {
   MatrixKind kind = MatrixKind::none;
+  /// Flags: both directions at once, with peer access, latencies measured by the CPU.
   bool both_ways = false, peer = false, by_cpu = false;
-  std::size_t columns = 0;  ///< 0: their line has not come yet
+  /// Number of columns; 0 until their line was read.
+  std::size_t columns = 0;
 };
 
-/// "D\D 0 1 2", "GPU 0 1 2", "CPU 0 1 2".
+/// Says whether a line holds the numbers of the columns: "D\D 0 1 2", "GPU 0 1 2" or "CPU 0 1 2".
 bool is_column_line(const Words& words) {
   if (words.size() < 2 || (words[0] != "D\\D" && words[0] != "GPU" && words[0] != "CPU")) return false;
   return std::all_of(words.begin() + 1, words.end(),
                      [](std::string_view word) { return integer_of(word).has_value(); });
 }
 
+/// Reads the title of a matrix; `kind` is `none` for other lines.
 Matrix titled_matrix(std::string_view line) {
   Matrix matrix;
   matrix.both_ways = holds(line, "Bidirectional"), matrix.peer = holds(line, "P2P=Enabled");
@@ -37,6 +46,7 @@ Matrix titled_matrix(std::string_view line) {
   return matrix;
 }
 
+/// Reads one log. Connectivity comes first, so that unreachable pairs are known when bandwidths follow.
 class PeerReader {
  public:
   PeerReader(const SourceText& source, SampleSheet& sheet) : source_(source), sheet_(sheet) {}
@@ -60,6 +70,7 @@ class PeerReader {
   }
 
  private:
+  /// Reads a row of a matrix.
   void read_row(const Words& words, int line) {
     const int row = static_cast<int>(std::clamp<std::int64_t>(*integer_of(words[0]), 0, 1'000'000));
     if (matrix_.kind == MatrixKind::connectivity) {
@@ -74,6 +85,7 @@ class PeerReader {
     if (words.size() <= matrix_.columns) sheet_.skip(line, "the line ends early");
   }
 
+  /// Turns a cell into a sample. Latencies of the CPU are times of the host's call, not of the copy.
   void add(int row, int column, std::string_view word, int line) {
     const auto value = number_of(word);
     if (word == "N/A") return;
@@ -93,7 +105,7 @@ class PeerReader {
     sheet_.add(std::move(sample));
   }
 
-  /// "Device: 0, NVIDIA A100, pciBusID: 26", "Device=0 CANNOT Access Peer Device=1"
+  /// Reads facts: "Device: 0, NVIDIA A100, pciBusID: 26" or "Device=0 CANNOT Access Peer Device=1".
   void read_text(std::string_view line) {
     if (const std::string_view device = text_behind(line, "Device: 0, "); !device.empty())
       sheet_.state("gpu", std::string(trimmed(device.substr(0, device.find(',')))));
@@ -106,6 +118,7 @@ class PeerReader {
   const SourceText& source_;
   SampleSheet& sheet_;
   Matrix matrix_;
+  /// Pairs of GPUs without peer access.
   std::set<std::pair<int, int>> unreachable_;
   bool goes_on_ = true;
 };

@@ -1,5 +1,8 @@
-// perftest (ib_write_bw, ib_send_lat, …): a title, facts in two columns, a header with units, one line for
-// each size. Its MB/sec are 2^20 bytes, its Gb/sec 10^9 bits.
+// Reader of perftest (ib_write_bw, ib_send_lat and others): a title such as "RDMA_Write BW Test", facts in
+// two columns, the header " #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]",
+// then one line for each size.
+// Its MB/sec are of 2^20 bytes and its Gb/sec of 10^9 bits. Average bandwidths and typical latencies are
+// taken.
 #include <algorithm>
 
 #include "sim/import/logs/log_lines.hpp"
@@ -9,28 +12,36 @@ namespace foretrain {
 
 namespace {
 
+/// The test that is being read, by its title and facts.
 struct PerftestTool {
-  std::string verb;  ///< "write", "read", "send"
+  /// Operation: "write", "read" or "send".
+  std::string verb;
   bool is_latency = false, both_ways = false;
+  /// Kind of link, such as "IB", name of the adapter, and "device" for buffers on the GPU.
   std::string link, device, memory;
+  /// Queue pairs that send at the same time.
   std::int64_t pairs = 1;
+  /// InfiniBand's local identifiers (LID) of both ends.
   std::string local_id, remote_id;
 };
 
+/// The columns by the last header.
 struct Columns {
-  double gigabytes = 0;  ///< of one unit of bandwidth
+  /// GB of 10^9 bytes in one unit of bandwidth; 0 when the unit is unknown.
+  double gigabytes = 0;
   bool is_latency = false;
   bool has_deviation = false;
   bool is_open = false;
 };
 
+/// Returns the operation that a line names; empty when it names none.
 std::string verb_in(std::string_view line) {
   if (holds(line, "RDMA_Write")) return "write";
   if (holds(line, "RDMA_Read")) return "read";
   return holds(line, "Send ") ? "send" : "";
 }
 
-/// "Device         : mlx5_0": one word behind the colon.
+/// Returns the word behind the colon, as in "Device         : mlx5_0".
 std::string word_behind(std::string_view line, std::string_view key) {
   std::string_view rest = text_behind(line, key);
   if (!rest.starts_with(':')) return "";
@@ -38,6 +49,7 @@ std::string word_behind(std::string_view line, std::string_view key) {
   return words.empty() ? "" : std::string(words[0].substr(0, 60));
 }
 
+/// Reads one log, which may hold several tests.
 class PerftestReader {
  public:
   PerftestReader(const SourceText& source, SampleSheet& sheet) : source_(source), sheet_(sheet) {}
@@ -57,12 +69,14 @@ class PerftestReader {
   }
 
  private:
+  /// Reads the header of a table.
   void read_header(std::string_view line) {
     columns_ = {0, holds(line, "[usec]"), holds(line, "t_stdev"), true};
     if (holds(line, "Gb/sec")) columns_.gigabytes = 0.125;
     if (holds(line, "MB/sec")) columns_.gigabytes = 1048576e-9;
   }
 
+  /// Reads a line that is no row: a title begins a test, other lines give facts.
   void read_text(std::string_view line) {
     const bool is_title =
         (holds(line, "BW Test") || holds(line, "Latency Test") || holds(line, "Bidirectional")) &&
@@ -84,7 +98,8 @@ class PerftestReader {
       test_.memory = "device";
   }
 
-  /// Bandwidth: size, iterations, peak, average. Latency: size, iterations, min, max, typical, avg, stdev.
+  /// Reads a row. Bandwidth has size, iterations, peak and average; latency has size, iterations, minimum,
+  /// maximum, typical, average and deviation.
   void read_row(const Words& words, int line) {
     goes_on_ = sheet_.count_row();
     const std::size_t at = columns_.is_latency ? 4 : 3;
@@ -107,6 +122,7 @@ class PerftestReader {
     sheet_.add(std::move(sample));
   }
 
+  /// Returns the settings that hold for all rows of the test.
   Settings settings() const {
     Settings settings;
     if (columns_.is_latency && !test_.verb.empty()) settings.emplace_back("verb", test_.verb);
@@ -118,7 +134,8 @@ class PerftestReader {
     return settings;
   }
 
-  /// Both ends at the same adapter of InfiniBand; RoCE has no such number.
+  /// Says whether both ends are the same InfiniBand adapter, by their identifiers. RoCE has none, so its ends
+  /// count as different nodes.
   bool is_loopback() const {
     const bool has_id =
         !test_.local_id.empty() && test_.local_id.find_first_not_of("0x") != std::string::npos;

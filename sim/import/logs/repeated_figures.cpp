@@ -1,4 +1,5 @@
-// The median of an even number is the mean of the middle two; the deviation is that of a sample (n - 1).
+// The median of an even number of figures is the mean of the middle two. The standard deviation is that of a
+// sample (n - 1), relative to the median.
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -12,6 +13,8 @@ RepeatedFigure repeated(std::vector<double> figures) {
   std::sort(figures.begin(), figures.end());
   const std::size_t n = figures.size();
   RepeatedFigure found;
+  // Halves are added instead of halving a sum, and deviations are relative, so that large figures do not
+  // overflow.
   found.median = n % 2 == 1 ? figures[n / 2] : figures[n / 2 - 1] / 2 + figures[n / 2] / 2;
   found.repeats = static_cast<int>(n);
   if (n < 2) return found;

@@ -1,5 +1,6 @@
-// A CSV with a column steps_per_s, samples_per_s or step_s, and whichever others say under which conditions;
-// rows under the same are repeats.
+// Reader of a CSV with a column steps_per_s, step_s, samples_per_s or images_per_s, and with columns that
+// state the conditions, such as "gpus,nodes,model,batch_per_gpu,samples_per_s".
+// Rows under the same conditions are repeats and become one sample, the median with its spread.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -17,7 +18,9 @@ namespace foretrain {
 namespace {
 
 using Fields = std::vector<CsvField>;
+/// Columns that hold the figure, in the order of preference.
 constexpr std::array<std::string_view, 4> kFigures{"steps_per_s", "step_s", "samples_per_s", "images_per_s"};
+/// Columns that become settings, with the names of the settings.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kSettings{{{"model", "model"},
                                                                                   {"strategy", "strategy"},
                                                                                   {"precision", "precision"},
@@ -27,18 +30,20 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kSettings
                                                                                   {"cluster", "cluster"},
                                                                                   {"series", "series"}}};
 
+/// The rows under the same conditions.
 struct Series {
   Sample sample;
   std::vector<double> figures;
 };
 
+/// Returns the index of a column, or the number of columns when the header lacks it.
 std::size_t column_of(const Fields& header, std::string_view name) {
   const auto at = std::find_if(header.begin(), header.end(),
                                [&](const CsvField& f) { return lower_case(trimmed(f.text)) == name; });
   return static_cast<std::size_t>(at - header.begin());
 }
 
-/// The column of the figure; header.size(): there is none.
+/// Returns the index of the column with the figure, or the number of columns when there is none.
 std::size_t figure_column(const Fields& header) {
   for (const std::string_view name : kFigures) {
     if (column_of(header, name) < header.size()) return column_of(header, name);
@@ -46,6 +51,7 @@ std::size_t figure_column(const Fields& header) {
   return header.size();
 }
 
+/// Reads one file. Series are written in the order of their keys at the end.
 class CsvReader {
  public:
   CsvReader(const SourceText& source, const LogHints& hints, SampleSheet& sheet)
@@ -66,16 +72,19 @@ class CsvReader {
   }
 
  private:
+  /// Returns a field by the name of its column; empty when it is not there.
   std::string text(const Fields& fields, std::string_view name) const {
     const std::size_t at = column_of(header_, name);
     return at < fields.size() ? std::string(trimmed(fields[at].text)) : "";
   }
 
+  /// Returns a count by the name of its column, or the hint when it is not there.
   int count(const Fields& fields, std::string_view name, int hint) const {
     return static_cast<int>(
         std::clamp<std::int64_t>(integer_of(text(fields, name)).value_or(hint), 0, 10'000'000));
   }
 
+  /// Adds a row to its series, or skips it with the reason.
   void read_row(const Fields& fields, int line) {
     if (fields.size() != header_.size())
       return sheet_.skip(line, fmt::format("{} fields, the header has {}", fields.size(), header_.size()));
@@ -92,9 +101,11 @@ class CsvReader {
     sample.unit = sample.what == "step" ? SampleUnit::us : SampleUnit::per_s;
     Series& series = series_[key_of(sample)];
     if (series.figures.empty()) series.sample = sample;
+    // The figures of a series have the same unit: us of a step, or samples a second.
     series.figures.push_back(name == "steps_per_s" ? 1e6 / *value : name == "step_s" ? *value * 1e6 : *value);
   }
 
+  /// Returns a sample with the conditions of a row and no value yet.
   Sample conditions(const Fields& fields, int line) const {
     Sample sample;
     sample.kind = SampleKind::training, sample.line = line, sample.source = source_.name;
@@ -107,12 +118,14 @@ class CsvReader {
     return sample;
   }
 
+  /// Returns the conditions as a key. Counts are padded, so that series are sorted by GPUs and nodes.
   static std::string key_of(const Sample& sample) {
     std::string key = fmt::format("{:>8} {:>8} {}", sample.gpus, sample.nodes, sample.what);
     for (const auto& [name, value] : sample.settings) key += fmt::format("\n{}={}", name, value);
     return key;
   }
 
+  /// Writes a series as one sample.
   void write(Series& series) {
     const RepeatedFigure figure = repeated(std::move(series.figures));
     series.sample.value = figure.median, series.sample.spread = figure.spread,

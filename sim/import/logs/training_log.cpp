@@ -1,6 +1,7 @@
-// Logs of training programs: every line with a rate is one measurement; all of a kind together give one
-// sample, the median with its spread. A line that says the total of all GPUs is what the others are repeats
-// of.
+// Reader of logs of training programs, such as "Iter #3: 325.9 img/sec per GPU". Every line with a rate is
+// one measurement; all lines of a kind become one sample, the median with its spread.
+// A line with the total of all GPUs is preferred; lines of single GPUs are then its repeats. Rates in tokens
+// are skipped, since the log does not say how many tokens make a sample.
 #include <algorithm>
 #include <cmath>
 
@@ -15,13 +16,16 @@ namespace foretrain {
 
 namespace {
 
-/// Lines of one meaning: of steps or of samples, of one GPU, of all, or their total.
+/// Lines of one meaning: steps or samples, of one GPU, of all GPUs, or their total.
 struct Group {
   std::vector<double> rates;
+  /// Line of the first one.
   int line = 0;
-  double half_width = 0;  ///< of the last line
+  /// Half width of the interval in the last line; 0 when there is none.
+  double half_width = 0;
 };
 
+/// Reads one log.
 class TrainingReader {
  public:
   TrainingReader(const SourceText& source, const LogHints& hints, SampleSheet& sheet)
@@ -42,6 +46,7 @@ class TrainingReader {
   }
 
  private:
+  /// Adds a rate to its group, or skips it with the reason.
   void take(const TrainingRate& rate, int line) {
     if (!(rate.per_s > 0) || !std::isfinite(rate.per_s))
       return sheet_.skip(line, "its rate is no positive number");
@@ -53,7 +58,8 @@ class TrainingReader {
     group.half_width = rate.half_width;
   }
 
-  /// "Model: resnet50", "Batch size: 32", "32 per device"
+  /// Reads facts of benchmark programs: "Model: resnet50", "Batch size: 32", "32 per device". The first one
+  /// counts.
   void read_facts(std::string_view line) {
     const auto keep = [&](std::string& fact, std::string_view mark) {
       const std::string_view text = trimmed(line);
@@ -65,6 +71,9 @@ class TrainingReader {
       batch_ = words[0];
   }
 
+  /// Writes the samples, or skips each group when GPUs or nodes are unknown.
+  /// One figure of samples is written: the total, else that of all GPUs, else that of one GPU times their
+  /// number.
   void write() {
     const std::string why = why_unknown();
     for (const Group* group : {&steps_, &samples_, &per_gpu_, &totals_}) {
@@ -77,11 +86,13 @@ class TrainingReader {
     if (!per_gpu_.rates.empty()) add(per_gpu_, "samples_per_s", job_.gpus);
   }
 
+  /// Returns the reason why the log cannot be used; empty when it can.
   std::string why_unknown() const {
     if (job_.gpus == 0) return "the log does not say on how many GPUs it ran; state them";
     return job_.nodes == 0 ? "the log does not say on how many nodes it ran; state them" : "";
   }
 
+  /// Adds the median of a group as a sample; `times` scales a rate of one GPU to all.
   void add(const Group& group, const char* what, int times) {
     const RepeatedFigure figure = repeated(group.rates);
     Sample sample;
@@ -91,16 +102,18 @@ class TrainingReader {
     sample.value = is_step ? 1e6 / figure.median : figure.median * times;
     sample.unit = is_step ? SampleUnit::us : SampleUnit::per_s;
     sample.spread = figure.spread, sample.repeats = figure.repeats;
+    // A single total has no spread of its own, so it gets that of the lines of single GPUs.
     const RepeatedFigure single = per_gpu_.rates.empty() ? figure : repeated(per_gpu_.rates);
     if (figure.repeats == 1 && single.repeats > 1)
       sample.spread = single.spread, sample.repeats = single.repeats;
-    if (sample.spread == 0 && group.half_width > 0)
-      sample.spread = group.half_width / 1.96 / figure.median;  // programs print 95 %
+    // Programs print the half width of a 95 % interval, which is 1.96 standard deviations.
+    if (sample.spread == 0 && group.half_width > 0) sample.spread = group.half_width / 1.96 / figure.median;
     sample.settings = settings();
     sample.source = source_.name;
     sheet_.add(std::move(sample));
   }
 
+  /// Returns the settings; what the log says goes before the hints.
   Settings settings() const {
     Settings settings;
     const auto set = [&](const char* key, const std::string& value) {

@@ -1,4 +1,5 @@
-// A unit is looked for, then the figure right before it, then the one behind it and a colon or equals sign.
+// A unit is looked for in the line. Its figure stands right before it, else behind it and a colon or an
+// equals sign.
 #include "sim/import/logs/training_rate.hpp"
 
 #include <algorithm>
@@ -10,14 +11,16 @@ namespace foretrain {
 
 namespace {
 
+/// A way to write the unit of a rate or of the time of a step.
 struct Unit {
   std::string_view mark;
   bool of_steps = false;
-  double seconds = 0;  ///< of one unit where it is a time of a step; 0: a rate
+  /// Seconds of one unit where the figure is the time of a step; 0 for a rate.
+  double seconds = 0;
   bool of_tokens = false;
 };
 
-/// Longer marks before those they hold.
+/// Units in lower case. Longer ones stand before those that they contain.
 constexpr std::array<Unit, 39> kUnits{{{"samples_per_second"},
                                        {"samples_per_sec"},
                                        {"samples per second"},
@@ -58,12 +61,14 @@ constexpr std::array<Unit, 39> kUnits{{{"samples_per_second"},
                                        {"tok/s", false, 0, true},
                                        {"throughput:"}}};
 
+/// Says whether a character can be part of a figure.
 bool is_figure_part(char c) {
   return (c >= '0' && c <= '9') || c == '.' || c == ',' || c == '-' || c == '+' || c == 'e';
 }
+/// Says whether a character is a lower-case letter; the line is in lower case.
 bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
 
-/// Digits and points that end where the unit begins; letters before them make it a name.
+/// Returns the digits and points that end where the unit begins; empty when something else stands there.
 std::string_view figure_before(std::string_view line, std::size_t at) {
   while (at > 0 && line[at - 1] == ' ') --at;
   std::size_t begin = at;
@@ -73,7 +78,8 @@ std::string_view figure_before(std::string_view line, std::size_t at) {
   return figure;
 }
 
-/// What follows a colon or equals sign, however it is quoted: "img/sec per GPU: 325.9", "'…': 3.2".
+/// Returns the figure that follows a colon or an equals sign, however it is quoted: "img/sec per GPU: 325.9"
+/// or "'…': 3.2".
 std::string_view figure_behind(std::string_view line, std::size_t at) {
   constexpr std::size_t kFarthest = 40;
   const std::string_view near = line.substr(at, kFarthest);
@@ -89,7 +95,7 @@ std::string_view figure_behind(std::string_view line, std::size_t at) {
   return line.substr(begin, end - begin);
 }
 
-/// "+-1.2", "+/- 1.2"
+/// Returns the half width behind "+-", "+/-" or the sign for both; 0 when there is none.
 double half_width_in(std::string_view line) {
   for (const std::string_view mark : {"+-", "+/-", "\xC2\xB1"}) {
     const auto words = words_of(text_behind(line, mark), 1);
@@ -99,8 +105,10 @@ double half_width_in(std::string_view line) {
   return 0;
 }
 
+/// Says whether a unit stands at that place as a word of its own: "it/s" is not part of "unit/s".
 bool is_unit_at(std::string_view line, std::size_t at, std::string_view mark) {
   const std::size_t end = at + mark.size();
+  // Names of fields such as train_steps_per_second may have letters before the unit.
   const bool begins = at == 0 || !is_letter(line[at - 1]) || mark.back() == ':' || holds(mark, "_per_");
   return begins && (mark.back() == ':' || end == line.size() || !is_letter(line[end]));
 }
@@ -113,11 +121,13 @@ std::optional<TrainingRate> training_rate_in(std::string_view text, bool& stands
     const std::size_t at = line.find(unit.mark);
     if (at == std::string::npos || !is_unit_at(line, at, unit.mark)) continue;
     std::string_view figure = unit.mark.back() == ':' ? std::string_view{} : figure_before(line, at);
+    // The figure behind the unit is the second choice, since "325.9 img/sec" is the usual order.
     if (figure.empty()) figure = figure_behind(line, at + unit.mark.size());
     const auto value = number_of(figure);
     stands = stands || !figure.empty();
     if (!value) continue;
     TrainingRate rate;
+    // The time of a step becomes a rate; a time of 0 stays 0, which the reader refuses.
     rate.per_s = unit.seconds > 0 && *value > 0 ? 1 / (*value * unit.seconds) : *value;
     rate.of_steps = unit.of_steps;
     rate.of_tokens = unit.of_tokens;

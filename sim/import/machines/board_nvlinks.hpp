@@ -1,4 +1,4 @@
-// NVLinks as boards with a GPU have them, where no file tells.
+// Returns NVLinks as boards with a GPU usually have them, where no file lists them.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,9 @@
 
 namespace foretrain {
 
-/// As the node template of the catalog with as many of these GPUs has them; else through NVSwitches beyond
-/// four GPUs, and shared out over every pair up to four.
+/// Returns the NVLinks of the node template that has as many of these GPUs.
+/// Without a template, up to four GPUs share their links evenly over every pair, and more GPUs are linked
+/// through NVSwitches (except AMD's).
 std::vector<MachineNvlinks> board_nvlinks(const Gpu& gpu, int gpus);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// The order is that of trying: marks that stand in one format alone come first.
+// The catalog of machine files. Formats are tried in the order of the table: marks that no other format has
+// come first, general ones last.
 #include <fmt/format.h>
 
 #include "sim/import/machines/readers.hpp"
@@ -7,6 +8,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the names of all formats in one line, for the hint of an error.
 std::string known_formats() {
   std::string out = "known:";
   for (const MachineFormat& format : machine_formats())
@@ -60,6 +62,7 @@ Machine read_machine(const SourceText& source) {
   for (const MachineFormat& format : machine_formats()) {
     if (!format.recognises(source.text)) continue;
     Machine machine = read_or_throw(source, format.read);
+    // The catalog's name is what users see, whatever the reader put there.
     machine.format = format.name;
     if (machine.place.file.empty()) machine.place.file = source.name;
     return machine;

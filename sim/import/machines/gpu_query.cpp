@@ -1,4 +1,7 @@
-// nvidia-smi -q, as text or XML: products, memory and lanes of the GPUs; where they hang is not in it.
+// Reader of nvidia-smi -q, as text ("Product Name : Tesla V100-SXM2-32GB") or XML (-q -x), and of nvidia-smi
+// -L ("GPU 0: Tesla V100-SXM2-32GB (UUID: GPU-…)").
+// Products, memory, PCIe lanes and MIG mode are taken. The files do not show where the GPUs hang, so the GPUs
+// are only counted.
 #include <algorithm>
 #include <cstdlib>
 
@@ -14,9 +17,11 @@ namespace foretrain {
 
 namespace {
 
+/// Limit of GPUs in one file.
 constexpr int kMostQueriedGpus = 1000;
 
-/// Products as they are listed; a node with several kinds is described by the first.
+/// Keeps the first product. A node with several kinds is described by the first one, and a remark names the
+/// other.
 void take_product(Machine& machine, std::string_view product) {
   const std::string name(trimmed(product).substr(0, 200));
   if (name.empty() || name == "N/A") return;
@@ -26,20 +31,22 @@ void take_product(Machine& machine, std::string_view product) {
         fmt::format("\"{}\" beside \"{}\": one kind of GPU stands for both", name, machine.gpu_product));
 }
 
-/// "16x", "81920 MiB" → 16, 81920; 0 for "N/A".
+/// Returns the number at the beginning of "16x" or "81920 MiB"; 0 for "N/A".
 std::int64_t leading_number(std::string_view value) {
   const std::size_t digits = std::min(value.find_first_not_of("0123456789"), value.size());
   return integer_of(value.substr(0, digits)).value_or(0);
 }
 
-/// What a GPU's part of the listing says beside its product.
+/// The facts of one GPU of the listing besides its product. Lanes are those in use and the most that the card
+/// has.
 struct QueriedGpu {
   FactPlace place;
   std::int64_t lanes = 0, most_lanes = 0, mebibytes = 0;
   bool is_sliced = false;
 };
 
-/// Widths do not follow the load as speeds do.
+/// Adds the facts of a GPU, with warnings about missing lanes and about MIG.
+/// Idle GPUs lower the speed of their link but not its width, so only the width is judged.
 void judge_query(Machine& machine, const QueriedGpu& gpu, int number) {
   if (machine.gpu_memory.count == 0)
     machine.gpu_memory = Bytes{std::clamp<std::int64_t>(gpu.mebibytes, 0, 1 << 28) << 20};
@@ -52,6 +59,7 @@ void judge_query(Machine& machine, const QueriedGpu& gpu, int number) {
                               "this file describes the whole GPU; a job in a slice has a share of it"});
 }
 
+/// Reads the element <gpu> of the XML.
 QueriedGpu gpu_of_xml(const pugi::xml_node& gpu, FactPlace place) {
   const pugi::xml_node widths = gpu.child("pci").child("pci_gpu_link_info").child("link_widths");
   return {std::move(place), leading_number(widths.child("current_link_width").text().get()),
@@ -60,16 +68,20 @@ QueriedGpu gpu_of_xml(const pugi::xml_node& gpu, FactPlace place) {
           std::string_view(gpu.child("mig_mode").child("current_mig").text().get()) == "Enabled"};
 }
 
-/// Values below their headings: "Link Width", then "Max : 16x".
+/// Reads the indented text, in which values stand below headings: "Link Width", then "Max : 16x". Headings
+/// are lines without " : ".
 class QueryText {
  public:
   explicit QueryText(Machine& machine) : machine_(machine) {}
 
+  /// Ends the GPU before and begins the next.
   void begin_gpu(FactPlace place) {
     end_gpu();
     gpu_ = QueriedGpu{std::move(place)};
     ++number_;
   }
+  /// Takes a line. Keys such as "Max" and "Total" mean something only below their heading, so the last
+  /// heading is kept.
   void take(const LogLine& line, const std::string& file) {
     const std::size_t colon = line.text.find(" : ");
     if (colon == std::string::npos) {
@@ -86,6 +98,7 @@ class QueryText {
     if (heading_ == "FB Memory Usage" && key == "Total") gpu_.mebibytes = leading_number(value);
     if (heading_.starts_with("MIG Mode") && key == "Current") gpu_.is_sliced = value == "Enabled";
   }
+  /// Judges the open GPU, if any. Call it once more at the end of the text.
   void end_gpu() {
     if (number_ >= 0) judge_query(machine_, gpu_, number_);
   }
@@ -97,6 +110,7 @@ class QueryText {
   int number_ = -1;
 };
 
+/// Reads the XML of nvidia-smi -q -x.
 Machine read_query_xml(const SourceText& source, Diagnostics& diagnostics) {
   const XmlSource xml(source, diagnostics);
   const pugi::xml_node log = xml.root("nvidia_smi_log");
@@ -111,6 +125,7 @@ Machine read_query_xml(const SourceText& source, Diagnostics& diagnostics) {
   return machine;
 }
 
+/// Reads the text of nvidia-smi -q. "Product Name" is the first fact of a GPU and begins it.
 Machine read_query_text(const SourceText& source) {
   Machine machine;
   QueryText gpus(machine);
@@ -127,7 +142,7 @@ Machine read_query_text(const SourceText& source) {
   return machine;
 }
 
-/// "GPU 3: Tesla V100-SXM2-32GB (UUID: GPU-…)" → the product; empty for other lines.
+/// Returns the product in a line such as "GPU 3: Tesla V100-SXM2-32GB (UUID: GPU-…)"; empty for other lines.
 std::string_view listed_product(std::string_view line) {
   const std::string_view text = trimmed(line);
   const std::size_t colon = text.find(':'), uuid = text.find("(UUID");
@@ -157,7 +172,7 @@ bool is_gpu_list(std::string_view text) {
   return false;
 }
 
-/// Lists are repeated by some commands; only the first of each number counts.
+/// Some commands repeat the list, so a line counts only if its number is the next one.
 Machine read_gpu_list(const SourceText& source, Diagnostics&) {
   Machine machine;
   LogLines lines(source.text);

@@ -1,4 +1,6 @@
-// Rings are alike when one begins where the other goes on; trees when they have the same GPUs in order.
+// The channels of NCCL and of foretrain's search need not be the same to be equally good.
+// Rings are alike if one is a rotation of the other; trees are alike if they have the same GPUs in the same
+// order.
 #include "sim/import/machines/graph_check.hpp"
 
 #include <algorithm>
@@ -18,10 +20,12 @@ using nccl::ChannelPath;
 using nccl::GraphResult;
 using nccl::Pattern;
 
+/// Says whether the pattern is one of NCCL's trees.
 bool is_tree(Pattern pattern) {
   return pattern == Pattern::tree || pattern == Pattern::split_tree || pattern == Pattern::balanced_tree;
 }
 
+/// Returns foretrain's graph for the pattern of NCCL's.
 const GraphResult& ours_of(const nccl::NodeShape& shape, const GraphResult& theirs) {
   if (is_tree(theirs.pattern)) return shape.tree;
   if (theirs.pattern == Pattern::nvls) return shape.nvls;
@@ -29,14 +33,14 @@ const GraphResult& ours_of(const nccl::NodeShape& shape, const GraphResult& thei
   return shape.ring;
 }
 
-/// A ring of one node from its lowest GPU on.
+/// Returns the GPUs of a channel. A ring of one node begins with its lowest GPU, so that rotations are equal.
 std::vector<int> from_lowest(const ChannelPath& path, bool is_closed) {
   std::vector<int> gpus = path.gpus;
   if (is_closed && !gpus.empty()) std::rotate(gpus.begin(), std::ranges::min_element(gpus), gpus.end());
   return gpus;
 }
 
-/// How many channels of one have an equal in the other, each used once.
+/// Counts the channels of one graph that have an equal in the other; each channel of the other is used once.
 int alike(const GraphResult& one, std::vector<ChannelPath> others, bool is_closed) {
   int count = 0;
   for (const ChannelPath& path : one.paths) {
@@ -50,16 +54,19 @@ int alike(const GraphResult& one, std::vector<ChannelPath> others, bool is_close
   return count;
 }
 
+/// Compares a figure of NCCL with foretrain's in words. They agree within 1 %.
 std::string figure(std::string_view what, double theirs, double ours, std::string_view unit) {
   const bool is_same = std::abs(theirs - ours) <= 0.01 * std::max(theirs, ours);
   return is_same ? fmt::format("{} {:g}{} alike", what, theirs, unit)
                  : fmt::format("{} {:g}{}, ours {:g}{}", what, theirs, unit, ours, unit);
 }
 
+/// Returns the GPUs of the first channel, for messages.
 std::string first_path(const GraphResult& graph) {
   return graph.paths.empty() ? "none" : fmt::format("{}", fmt::join(graph.paths.front().gpus, " "));
 }
 
+/// Says how many channels agree in their order of GPUs, with the first of each where some differ.
 std::string order_text(const GraphResult& theirs, const GraphResult& ours, bool is_closed) {
   const int same = alike(theirs, ours.paths, is_closed);
   std::string out =
@@ -69,10 +76,12 @@ std::string order_text(const GraphResult& theirs, const GraphResult& ours, bool 
   return out;
 }
 
+/// Says whether a channel passes an adapter, which means several nodes.
 bool has_adapters(const GraphResult& graph) {
   return std::ranges::any_of(graph.paths, [](const ChannelPath& path) { return path.nic_in >= 0; });
 }
 
+/// Returns the line for one graph.
 std::string check_of(const GraphResult& theirs, const GraphResult& ours, bool several_nodes) {
   std::string out =
       fmt::format("{}: {}", name_of(theirs.pattern), figure("channels", theirs.channels, ours.channels, ""));
@@ -91,6 +100,8 @@ std::vector<std::string> graph_checks(const ClusterSpec& cluster, const std::vec
   std::vector<std::string> lines;
   if (graphs.empty() || cluster.node.gpus < 2) return lines;
   const bool several_nodes = std::ranges::any_of(graphs, has_adapters) && cluster.node.nics > 0;
+  // A dump of several nodes is compared with two nodes, as the channels inside a node do not depend on their
+  // number.
   ClusterSpec spec = cluster;
   if (several_nodes) spec.nodes = std::max(spec.nodes, 2);
   const int nodes = several_nodes ? 2 : 1;

@@ -1,4 +1,5 @@
-// What NCCL itself found, as its graph dump tells, against what our search finds on the same node.
+// Compares the channels that NCCL itself found, as its graph dump shows them, with those that foretrain's
+// search finds on the same node.
 #pragma once
 
 #include <string>
@@ -9,8 +10,10 @@
 
 namespace foretrain {
 
-/// A line for each graph of the dump: number of channels, their rates and their order, alike or how not.
-/// `graphs` with adapters in their channels are of several nodes. Needs a node with more than one GPU.
+/// Returns one line for each graph of the dump: number of channels, their rates and their order, and whether
+/// they agree.
+/// If a channel of `graphs` holds adapters, the dump is of several nodes, and two nodes are searched. Empty
+/// for a node with one GPU.
 std::vector<std::string> graph_checks(const ClusterSpec& cluster,
                                       const std::vector<nccl::GraphResult>& graphs);
 

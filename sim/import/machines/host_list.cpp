@@ -1,5 +1,7 @@
-// A name has brackets at most at a few places; each is a list of numbers and ranges that keep their leading
+// A name may hold brackets at several places; each is a list of numbers and ranges, which keep their leading
 // zeros.
+// The names are the product of all brackets; both functions stop at a limit, since a short list can name
+// billions of hosts.
 #include "sim/import/machines/host_list.hpp"
 
 #include <algorithm>
@@ -12,9 +14,10 @@ namespace foretrain {
 
 namespace {
 
+/// Limit of names, and of the numbers in one range.
 constexpr std::int64_t kMostNames = 1'000'000;
 
-/// Cut at commas outside brackets.
+/// Cuts a list at the commas outside of brackets.
 std::vector<std::string_view> names_apart(std::string_view list) {
   std::vector<std::string_view> out;
   std::size_t begin = 0;
@@ -29,11 +32,14 @@ std::vector<std::string_view> names_apart(std::string_view list) {
   return out;
 }
 
+/// The numbers that a range such as "08-10" stands for; empty when `last` is below `first`.
 struct NumberRange {
   std::int64_t first = 0, last = -1;
-  std::size_t width = 0;  ///< digits, with leading zeros
+  /// Digits of the first number, with its leading zeros.
+  std::size_t width = 0;
 };
 
+/// Reads "7" or "08-10". Returns an empty range when the text is none or has more than kMostNames numbers.
 NumberRange range_of(std::string_view part) {
   const std::size_t dash = part.find('-');
   const std::string_view first = part.substr(0, dash),
@@ -43,18 +49,20 @@ NumberRange range_of(std::string_view part) {
   return {*from, *to, first.size()};
 }
 
-/// What stands before, in and behind the first brackets.
+/// The parts of a name before, in and behind its first brackets.
 struct Bracketed {
   std::string_view before, inside, behind;
   bool has = false;
 };
 
+/// Cuts a name at its first brackets; `has` is false when it has none.
 Bracketed bracketed(std::string_view name) {
   const std::size_t open = name.find('['), close = name.find(']', open == std::string_view::npos ? 0 : open);
   if (open == std::string_view::npos || close == std::string_view::npos) return {name, "", "", false};
   return {name.substr(0, open), name.substr(open + 1, close - open - 1), name.substr(close + 1), true};
 }
 
+/// Returns the number of names that one entry stands for: the product over its brackets.
 std::int64_t count_of_name(std::string_view name) {
   std::int64_t count = 1;
   for (Bracketed part = bracketed(name); part.has; part = bracketed(part.behind)) {
@@ -66,6 +74,7 @@ std::int64_t count_of_name(std::string_view name) {
   return count;
 }
 
+/// Appends the names of one entry: `before` is finished, `rest` may hold further brackets.
 void add_names(const std::string& before, std::string_view rest, std::size_t most,
                std::vector<std::string>& out) {
   const Bracketed part = bracketed(rest);

@@ -1,4 +1,4 @@
-// Lists of names as Slurm shortens them: tux[0-3,7],login.
+// Reads lists of host names as Slurm shortens them, such as "tux[0-3,7],login".
 #pragma once
 
 #include <set>
@@ -8,17 +8,18 @@
 
 namespace foretrain {
 
-/// How many names a list has; 0 for one that cannot be read. At most a million.
+/// Returns the number of names in a list, at most 10^6. A range that cannot be read counts as no names.
 int count_of_names(std::string_view list);
 
-/// The names themselves, at most `most`.
+/// Returns the names themselves in the order of the list, at most `most` of them. Leading zeros stay:
+/// "n[08-10]" gives n08, n09, n10.
 std::vector<std::string> names_of_list(std::string_view list, std::size_t most);
 
-/// The nodes that a list of Slurm names, at most 20,000; "ALL": every node.
+/// The nodes that a list of Slurm names, at most 20,000 of them. "ALL" stands for every node.
 class HostSet {
  public:
   explicit HostSet(std::string_view list);
-  /// Whether any of the hosts is among them.
+  /// Says whether any of the hosts is in the set.
   bool shares(const std::vector<std::string>& hosts) const;
 
  private:

@@ -1,5 +1,10 @@
-// hwloc 1, 2 and 3: <object>s nested from the machine to PCI devices, whose operating-system devices tell
-// names. NVLinks stand, from hwloc 3 on, as a matrix of bandwidths between GPUs and NVSwitches.
+// Reader of the XML that lstopo writes (hwloc 1, 2 and 3): nested <object>s from the machine down to PCI
+// devices, such as
+// <object type="PCIDev" pci_busid="0000:07:00.0" pci_type="0302 [10de:20b0] [10de:144f] a1"
+// pci_link_speed="31.508">.
+// Operating-system devices below them tell names. NVLinks stand, where the file has them, as a matrix of
+// bandwidths between GPUs and NVSwitches.
+// Sockets, cores, memory, PCI devices and their links are taken; caches and processing units are not.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -19,15 +24,17 @@ namespace foretrain {
 
 namespace {
 
-/// MB/s of one NVLink as hwloc writes it: NVLink 2 and later, NVLink 1.
+/// MB/s of one NVLink as hwloc writes it: NVLink 2 and later, and NVLink 1.
 constexpr std::int64_t kNvlinkMegabytes = 25'000, kFirstNvlinkMegabytes = 20'000;
+/// Limit of devices in a matrix.
 constexpr std::size_t kMostMatrixDevices = 256;
 
+/// Class code, and vendor with device, of a PCI object.
 struct PciType {
   std::string pci_class, device;
 };
 
-/// "0302 [10de:1db8] [10de:131d] a1" → 0302, 10de:1db8
+/// Reads "0302 [10de:1db8] [10de:131d] a1" as 0302 and 10de:1db8.
 PciType pci_type_of(const pugi::xml_node& object) {
   const std::string text = lower_case(attribute_of(object, "pci_type"));
   const std::size_t open = text.find('['), close = text.find(']');
@@ -35,9 +42,11 @@ PciType pci_type_of(const pugi::xml_node& object) {
   return {text.substr(0, 4), text.substr(open + 1, close - open - 1)};
 }
 
-/// GB/s of a link, as hwloc computes them from lanes and generation; more lanes are likelier than a newer
-/// generation.
+/// Sets lanes and generation from the rate of a link in GB/s, which hwloc computes from both.
+/// A rate may have several solutions, such as 8 lanes of generation 4 or 16 of generation 3. More lanes are
+/// likelier than a newer generation.
 void set_lanes(MachinePart& part, double gigabytes) {
+  // GB/s of one lane, from generation 1 on.
   constexpr std::array<double, 5> kPerLane{0.25, 0.5, 0.984615, 1.969231, 3.938462};
   for (const int lanes : {16, 8, 4, 2, 1}) {
     for (std::size_t i = 0; i < kPerLane.size(); ++i) {
@@ -49,6 +58,8 @@ void set_lanes(MachinePart& part, double gigabytes) {
   }
 }
 
+/// Returns the family that an <info> of hwloc tells; Intel's generation is not in it, so Skylake stands for
+/// all.
 std::optional<HostFamily> family_of_hwloc(const std::string& key, const std::string& value) {
   if (key == "Architecture" && value.starts_with("ppc64")) return HostFamily::power9;
   if (key == "Architecture" && value.starts_with("aarch64")) return HostFamily::arm;
@@ -57,7 +68,8 @@ std::optional<HostFamily> family_of_hwloc(const std::string& key, const std::str
   return std::nullopt;
 }
 
-/// Boards whose GPU is part of the chip and no PCI device: by what their firmware calls them.
+/// Returns the GPU of a board whose GPU is part of the chip and no PCI device, by the firmware's name of the
+/// board.
 std::string_view gpu_of_board(std::string_view product) {
   for (const std::string_view board : {"DGX_Spark", "DGX Spark", "GB10", "GX10"}) {
     if (holds(product, board)) return "gb10";
@@ -65,6 +77,7 @@ std::string_view gpu_of_board(std::string_view product) {
   return "";
 }
 
+/// Reads one topology. The tree of PCI is gathered in nodes_ during one walk and collapsed at the end.
 class HwlocXml {
  public:
   HwlocXml(const SourceText& source, Diagnostics& diagnostics)
@@ -85,6 +98,7 @@ class HwlocXml {
   }
 
  private:
+  /// Adds the GPU of the board at the first socket, if no PCI device is a GPU.
   void add_gpu_of_board() {
     const auto is_gpu = [](const PciNode& node) { return node.kind == PciNode::Kind::gpu; };
     if (board_gpu_.empty() || nodes_.empty() || std::ranges::any_of(nodes_, is_gpu)) return;
@@ -94,6 +108,7 @@ class HwlocXml {
     machine_.remarks.push_back(fmt::format("the GPU is that of the board: {}", board_gpu_));
   }
 
+  /// Takes one element and returns the node that its children hang at.
   int visit(const pugi::xml_node& node, int parent) {
     const std::string_view element = node.name();
     if (element == "info") take_info(node, parent);
@@ -101,6 +116,7 @@ class HwlocXml {
     const std::string type = attribute_of(node, "type");
     add_memory(node);
     if (type == "Core") count_core(parent);
+    // NUMA nodes and packages nest in either order, by version; the outermost one becomes the socket.
     if (type == "NUMANode" || type == "Package" || type == "Socket")
       return parent >= 0 ? parent : add({PciNode::Kind::socket, -1, {}});
     // A host bridge is the socket's own: what hangs at it hangs at the socket.
@@ -111,6 +127,7 @@ class HwlocXml {
     return parent;
   }
 
+  /// Adds the memory of a NUMA node, bounded so that the sum stays defined.
   void add_memory(const pugi::xml_node& node) {
     constexpr std::int64_t kMost = std::int64_t{1} << 50;
     const std::int64_t bytes = node.attribute("local_memory").as_llong();
@@ -118,6 +135,7 @@ class HwlocXml {
         std::clamp<std::int64_t>(machine_.memory.count + std::clamp<std::int64_t>(bytes, 0, kMost), 0, kMost);
   }
 
+  /// Counts a core, and marks the socket that it belongs to.
   void count_core(int parent) {
     ++machine_.cores;
     for (int i = parent; i >= 0; i = at(i).parent) {
@@ -125,11 +143,14 @@ class HwlocXml {
     }
   }
 
+  /// Adds a node and returns its index.
   int add(PciNode node) {
     nodes_.push_back(std::move(node));
     return static_cast<int>(nodes_.size()) - 1;
   }
 
+  /// Adds a bridge or PCI device. A device is a GPU or an adapter by its class and number, else it counts as
+  /// a bridge.
   int add_pci(const pugi::xml_node& object, bool is_device, int parent) {
     const PciType type = pci_type_of(object);
     PciNode node{PciNode::Kind::bridge, parent >= 0 ? parent : some_socket(), {}};
@@ -144,12 +165,13 @@ class HwlocXml {
     return index;
   }
 
-  /// The picture of a management controller is no GPU: ASPEED and Matrox.
+  /// Says whether a GPU is the screen of a management controller: of ASPEED (1a03) or Matrox (102b).
   static bool is_console(const std::string& device) {
     return device.starts_with("1a03:") || device.starts_with("102b:");
   }
 
-  /// PCI that hangs at the machine itself belongs to its first socket.
+  /// Returns the first socket, where PCI devices that hang at the machine itself belong; -1 before any
+  /// socket.
   int some_socket() {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       if (nodes_[i].kind == PciNode::Kind::socket) return static_cast<int>(i);
@@ -157,6 +179,8 @@ class HwlocXml {
     return -1;
   }
 
+  /// Takes an operating-system device: the name of an adapter is that of its OpenFabrics device (type 3),
+  /// such as mlx5_0.
   void take_name(const pugi::xml_node& device, int parent) {
     const std::string name = attribute_of(device, "name");
     if (parent < 0) return;
@@ -165,6 +189,7 @@ class HwlocXml {
       at(parent).part.name = name;
   }
 
+  /// Takes an <info> of the machine or of a device.
   void take_info(const pugi::xml_node& info, int parent) {
     const std::string key = attribute_of(info, "name"), value = attribute_of(info, "value");
     if (const auto family = family_of_hwloc(key, value); family && !machine_.family) machine_.family = family;
@@ -177,7 +202,7 @@ class HwlocXml {
     if (key == "GPUModel") at(parent).part.name = value;
   }
 
-  /// A GPU's memory may appear as a NUMA node of its own.
+  /// Drops NUMA nodes without cores: the memory of a GPU may appear as a NUMA node. Indices of nodes change.
   void drop_coreless_sockets() {
     std::vector<int> moved(nodes_.size(), -1);
     std::vector<PciNode> kept;
@@ -193,16 +218,19 @@ class HwlocXml {
     for (auto& [name, index] : device_at_) index = moved[static_cast<std::size_t>(index)];
   }
 
+  /// Returns the words of a matrix, at most as many as the limit of devices allows.
   static Words all_words(const std::string& text) {
     return words_of(text, kMostMatrixDevices * kMostMatrixDevices);
   }
 
+  /// Joins the texts of elements that hwloc splits into several, such as <u64values>.
   static std::string text_of(const pugi::xml_node& matrix, const char* element) {
     std::string out;
     for (const pugi::xml_node part : matrix.children(element)) out += std::string(part.text().get()) + " ";
     return out.substr(0, 8 * kMostMatrixDevices * kMostMatrixDevices);
   }
 
+  /// Reads the matrices named NVLinkBandwidth.
   void read_nvlinks(const pugi::xml_node& topology) {
     for (const pugi::xml_node matrix : topology.children("distances2hetero")) {
       if (attribute_of(matrix, "name") != "NVLinkBandwidth") continue;
@@ -211,6 +239,8 @@ class HwlocXml {
     }
   }
 
+  /// Adds the NVLinks of a square matrix in MB/s. Each pair of GPUs is taken once; links to devices that are
+  /// no GPU go to NVSwitches.
   void add_nvlinks(const Words& names, const Words& values, SourceSpan span) {
     const std::size_t n = names.size();
     if (n > kMostMatrixDevices || values.size() != n * n)
@@ -229,12 +259,15 @@ class HwlocXml {
     }
   }
 
+  /// Returns the number of NVLinks for a bandwidth in MB/s: a multiple of 25,000 is of NVLink 2 or later,
+  /// else of NVLink 1.
   static int links_in(std::int64_t megabytes) {
     const std::int64_t one = megabytes % kNvlinkMegabytes == 0 ? kNvlinkMegabytes : kFirstNvlinkMegabytes;
     return static_cast<int>(std::clamp<std::int64_t>(megabytes / one, 0, 64));
   }
 
-  /// The GPU that a name of the matrix means, by its PCI address; −1: an NVSwitch.
+  /// Returns, for each name of the matrix, the number of the GPU by its PCI address; -1 stands for an
+  /// NVSwitch.
   std::vector<int> gpu_numbers(const Words& names) {
     std::map<std::string, int> gpu_at;
     const std::vector<int> gpus = machine_.of_kind(PartKind::gpu);
@@ -257,9 +290,12 @@ class HwlocXml {
   Diagnostics& diagnostics_;
   Machine machine_;
   std::vector<PciNode> nodes_;
+  /// The catalog's GPU of this board; empty for boards whose GPUs are PCI devices.
   std::string board_gpu_;
+  /// Sockets that have cores, by index in nodes_.
   std::map<int, bool> has_cores_;
-  std::map<std::string, int> device_at_;  ///< by gp_index
+  /// Index in nodes_ by gp_index, and of operating-system devices by "OSDev:" and gp_index.
+  std::map<std::string, int> device_at_;
 };
 
 }  // namespace

@@ -1,4 +1,8 @@
-// InfraGraph YAML: devices with components and edges are nodes, what joins their instances is the network.
+// Reader of InfraGraph's YAML: "devices" with components and edges describe nodes, "instances" of them with
+// edges describe the network.
+// A component is {name: xpu, count: 8, choice: xpu} in newer files and {name: xpu, type: xpu} in older ones.
+// The device with most GPUs is taken as the node; its CPUs, switches, GPUs and adapters become a tree by a
+// search from the CPUs. What joins instances becomes a fabric.
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -17,15 +21,18 @@ namespace foretrain {
 
 namespace {
 
-using Component = std::pair<std::string, int>;  ///< name and number
+/// A component: its name and its index.
+using Component = std::pair<std::string, int>;
 
+/// The kinds of component that matter.
 enum class InfraKind : std::uint8_t { other, cpu, gpu, adapter, gpu_switch, other_switch };
 
+/// Says whether a link or component joins GPUs, by its name: NVLink, xGMI or Infinity Fabric.
 bool is_gpu_link(std::string_view text) {
   return holds(text, "nvl") || holds(text, "xgmi") || holds(text, "infinity");
 }
 
-/// By its type (older files) or choice (newer ones), then by its name.
+/// Returns the kind of a component: by its choice (newer files) or type (older files), then by its name.
 InfraKind infra_kind_of(const YamlNode& component) {
   const YamlNode& choice = component.at("choice");
   const std::string type = lower_case(choice.is_null() ? component.at("type").text : choice.text);
@@ -38,7 +45,7 @@ InfraKind infra_kind_of(const YamlNode& component) {
                                                                        : InfraKind::other;
 }
 
-/// Gb/s of the bandwidth of a link; 0: not said.
+/// Returns the bandwidth of a link in Gb/s; 0 when the file gives none. Keys with "byte" are in GB/s.
 double infra_gbps(const YamlNode& link) {
   const YamlNode* bandwidth = &link.at("bandwidth");
   if (bandwidth->is_null()) bandwidth = &link.path("physical/bandwidth");
@@ -50,11 +57,13 @@ double infra_gbps(const YamlNode& link) {
   return 0;
 }
 
+/// Reads one infrastructure.
 class InfraGraph {
  public:
   InfraGraph(const YamlNode& infrastructure, Diagnostics& diagnostics)
       : infrastructure_(infrastructure), diagnostics_(diagnostics) {}
 
+  /// Reads the node first, because adapters that are instances of their own belong to it, then the network.
   Machine read(const std::string& file) {
     machine_.place = {file, infrastructure_.span.line};
     for (const YamlNode& link : infrastructure_.at("links").items)
@@ -70,7 +79,7 @@ class InfraGraph {
   }
 
  private:
-  /// The device with most GPUs.
+  /// Finds the device with most GPUs.
   void find_node() {
     int most = 0;
     for (const YamlNode& device : infrastructure_.at("devices").items) {
@@ -79,6 +88,7 @@ class InfraGraph {
     }
   }
 
+  /// Counts the components of a kind in a device.
   int count_of_kind(const YamlNode& device, InfraKind kind) {
     int count = 0;
     for (const YamlNode& component : device.at("components").items) {
@@ -88,11 +98,13 @@ class InfraGraph {
     return count;
   }
 
+  /// Returns the kind of a component of the node by its name.
   InfraKind kind_in_node(const std::string& name) const {
     const auto found = kinds_.find(name);
     return found == kinds_.end() ? InfraKind::other : found->second;
   }
 
+  /// Reads the components and edges of the node and places them.
   void take_node(const std::vector<InfraEdge>& outer) {
     for (const YamlNode& component : node_->at("components").items) {
       const InfraKind kind = infra_kind_of(component);
@@ -109,7 +121,7 @@ class InfraGraph {
     place_devices();
   }
 
-  /// "Nvidia A100 GPU" names its product; else the device's own name may.
+  /// Returns the product: "Nvidia A100 GPU" without its last word, else the name of the device.
   std::string described(const YamlNode& component) const {
     std::string text = component.at("description").text;
     if (text.empty()) text = node_->at("name").text;
@@ -119,6 +131,8 @@ class InfraGraph {
     return text.substr(0, 200);
   }
 
+  /// Notes an edge inside the node. Links of GPUs among each other and to their switches are NVLinks; all
+  /// others are PCIe.
   void join(const Component& a, const Component& b, const std::string& link) {
     const bool has_gpu = kind_in_node(a.first) == InfraKind::gpu || kind_in_node(b.first) == InfraKind::gpu;
     const bool has_switch =
@@ -128,11 +142,14 @@ class InfraGraph {
     neighbours_[a].push_back(b), neighbours_[b].push_back(a);
   }
 
+  /// Says whether an instance is a node that trains. Where the file has no device for it, its name must be
+  /// neither a switch nor an adapter.
   bool is_node_instance(const std::string& instance) const {
     const std::string device = device_of_instance(instance);
     return node_ != nullptr && (device.empty() ? !is_switch(instance) && !is_adapter(instance)
                                                : device == node_->at("name").text);
   }
+  /// Returns the device that an instance is made of; empty when the file does not say.
   std::string device_of_instance(const std::string& instance) const {
     for (const YamlNode& item : infrastructure_.at("instances").items) {
       if (item.at("name").text == instance) return item.at("device").text;
@@ -140,7 +157,8 @@ class InfraGraph {
     return "";
   }
 
-  /// Adapters that are devices of their own, at a place of the first node.
+  /// Takes an adapter that is an instance of its own: it hangs at a component of a node. Node 0 stands for
+  /// all.
   void take_adapter_device(const InfraEdge& edge) {
     for (const auto& [node, other] : {std::pair{edge.a, edge.b}, std::pair{edge.b, edge.a}}) {
       if (!is_node_instance(node.instance) || !is_adapter(other.instance)) continue;
@@ -151,7 +169,7 @@ class InfraGraph {
     }
   }
 
-  /// Breadth first from the CPUs, so that parents stand before their children.
+  /// Places devices breadth first from the CPUs, so that parents stand before their children.
   void place_devices() {
     std::map<Component, int> at;
     std::deque<Component> open;
@@ -170,7 +188,7 @@ class InfraGraph {
     add_gpu_links();
   }
 
-  /// What no edge joins to a CPU hangs at the first one.
+  /// Places GPUs and adapters that no edge joins to a CPU at the first socket.
   void place_rest(std::map<Component, int>& at) {
     std::deque<Component> open;
     if (nodes_.empty()) nodes_.push_back({PciNode::Kind::socket, -1, {}});
@@ -181,6 +199,8 @@ class InfraGraph {
     }
   }
 
+  /// Adds a component below `parent`. Switches of GPUs are no part of PCIe, and unknown components below
+  /// others are left out.
   void place(const Component& component, int parent, std::map<Component, int>& at,
              std::deque<Component>& open) {
     const InfraKind kind = kind_in_node(component.first);
@@ -189,7 +209,7 @@ class InfraGraph {
     if (kind == InfraKind::cpu) node = {PciNode::Kind::socket, -1, {}};
     if (kind == InfraKind::gpu) {
       node.kind = PciNode::Kind::gpu;
-      // Sorts as the numbers of the components.
+      // machine_parts() sorts by address, so the number stands in its place.
       node.part.bus = fmt::format("{:06d}", component.second);
     }
     if (kind == InfraKind::adapter) {
@@ -201,6 +221,7 @@ class InfraGraph {
     if (kind != InfraKind::gpu && kind != InfraKind::adapter) open.push_back(component);
   }
 
+  /// Counts the links between GPUs, and to GPU switches, which count as NVSwitches.
   void add_gpu_links() {
     machine_.tells_nvlinks = true;
     std::map<std::pair<int, int>, int> counts;
@@ -217,6 +238,7 @@ class InfraGraph {
     }
   }
 
+  /// Returns the device that an instance is made of; an empty node when the file lacks it.
   const YamlNode& definition_of(const std::string& instance) const {
     static const YamlNode none;
     const std::string device = device_of_instance(instance);
@@ -226,7 +248,7 @@ class InfraGraph {
     return none;
   }
 
-  /// By the components of its device where the file has it, else by its names.
+  /// Says whether an instance is a switch: by the components of its device, else by its names.
   bool is_switch(const std::string& instance) const {
     for (const YamlNode& component : definition_of(instance).at("components").items) {
       const std::string type = lower_case(component.at("choice").text + component.at("type").text);
@@ -237,16 +259,20 @@ class InfraGraph {
     return holds(words, "switch") || holds(words, "leaf") || holds(words, "spine") || holds(words, "sw ") ||
            words.ends_with("sw");
   }
+  /// Says whether an instance is a network adapter, by its names.
   bool is_adapter(const std::string& instance) const {
     const std::string words = lower_case(instance + " " + device_of_instance(instance));
     return !is_switch(instance) && (holds(words, "nic") || holds(words, "hca") || words.ends_with(" cx5"));
   }
 
+  /// Returns the name of the node that an end of an edge belongs to; adapters that are instances stand for
+  /// their node.
   std::string host_of(const InfraEnd& end) const {
     const auto found = host_of_.find({end.instance, end.number});
     return found == host_of_.end() ? fmt::format("{}.{}", end.instance, end.number) : found->second;
   }
 
+  /// Builds the graph of switches and hosts and derives the fabric.
   void take_network(const std::vector<InfraEdge>& edges) {
     SwitchGraph graph;
     std::map<std::string, std::set<std::string>> ports_of;
@@ -255,6 +281,7 @@ class InfraGraph {
       const auto name = [](const InfraEnd& end) { return fmt::format("{}.{}", end.instance, end.number); };
       const std::string port = fmt::format("{}.{}", edge.a.component, edge.a.index);
       if (a && b) graph.add_link(name(edge.a), name(edge.b), port);
+      // An edge of two switches is done, and an edge of two hosts is no part of a switched network.
       if (a == b) continue;
       const InfraEnd &host = a ? edge.b : edge.a, &at = a ? edge.a : edge.b;
       const auto rate = gbps_of_.find(edge.link);
@@ -267,6 +294,7 @@ class InfraGraph {
     add_listed_adapters(ports_of);
   }
 
+  /// Counts the instances of the node's device.
   int instances_of_node() const {
     int count = 0;
     for (const YamlNode& item : infrastructure_.at("instances").items) {
@@ -276,7 +304,8 @@ class InfraGraph {
     return count;
   }
 
-  /// Where no device tells the adapters of a node, its ports at switches do.
+  /// Adds adapters of a node that has none: as many as the ports that a host has at switches, on the first
+  /// socket.
   void add_listed_adapters(const std::map<std::string, std::set<std::string>>& ports_of) {
     if (ports_of.empty() || !machine_.of_kind(PartKind::adapter).empty()) return;
     std::size_t most = 0;
@@ -295,17 +324,22 @@ class InfraGraph {
   const YamlNode& infrastructure_;
   Diagnostics& diagnostics_;
   Machine machine_;
-  const YamlNode* node_ = nullptr;  ///< the device that trains
+  /// The device that trains, which is the node.
+  const YamlNode* node_ = nullptr;
+  /// Bandwidth in Gb/s by name of the link.
   std::map<std::string, double> gbps_of_;
-  std::map<std::string, InfraKind> kinds_;  ///< by component of the node
+  /// Kind of each component of the node, by its name.
+  std::map<std::string, InfraKind> kinds_;
   std::set<Component> components_;
+  /// Edges of the node that are PCIe, in both directions, and those that are NVLinks.
   std::map<Component, std::vector<Component>> neighbours_;
   std::vector<std::pair<Component, Component>> gpu_links_;
-  std::map<Component, std::string> host_of_;  ///< of adapters that are instances
+  /// Host of adapters that are instances, by instance and number.
+  std::map<Component, std::string> host_of_;
   std::vector<PciNode> nodes_;
 };
 
-/// The document's `infrastructure`, or the document itself, which newer files begin with.
+/// Returns the document's "infrastructure", or the document itself, which newer files begin with.
 const YamlNode& infrastructure_of(const std::vector<YamlNode>& documents) {
   static const YamlNode none;
   if (documents.empty()) return none;
@@ -315,6 +349,7 @@ const YamlNode& infrastructure_of(const std::vector<YamlNode>& documents) {
 
 }  // namespace
 
+// The text need not be parsed to be recognised: two sections of the format are enough.
 bool is_infragraph(std::string_view text) {
   bool has_head = false, has_devices = false, has_edges = false;
   LogLines lines(text);

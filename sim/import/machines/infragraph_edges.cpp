@@ -1,4 +1,7 @@
-// Slices are as Python's: the end is not in them.
+// Older files write an edge as a dotted name, such as "xpu.0.nvlink.nvsw.0"; newer ones as {ep1: {component:
+// "xpu[0:8]"}, ep2: {…}, scheme: many2many, link: nvlink}.
+// Slices are those of Python: the end is not included. Every end is bounded, so that a short file cannot
+// stand for billions of edges.
 #include "sim/import/machines/infragraph_edges.hpp"
 
 #include <algorithm>
@@ -13,15 +16,18 @@ namespace foretrain {
 
 namespace {
 
+/// Limit of a number, and of edges.
 constexpr int kMostInfraNumbers = 10'000;
 constexpr std::size_t kMostInfraEdges = 100'000;
 
+/// Returns a number from 0 to the limit; `otherwise` when the text is none.
 int infra_number(std::string_view text, int otherwise) {
   return static_cast<int>(
       std::clamp<std::int64_t>(integer_of(trimmed(text)).value_or(otherwise), 0, kMostInfraNumbers));
 }
 
-/// Both ends of "cpu.0.fabric.cpu.1" or "server.0.nic.0.eth1.leafsw.0.port.0".
+/// Reads both ends of "cpu.0.fabric.cpu.1" or "server.0.nic.0.eth1.leafsw.0.port.0". Returns false for other
+/// texts.
 bool take_dotted(const std::string& text, InfraEdge& edge) {
   const std::vector<std::string_view> parts = split_at(text, '.');
   if (parts.size() != 5 && parts.size() != 9) return false;
@@ -38,6 +44,7 @@ bool take_dotted(const std::string& text, InfraEdge& edge) {
   return true;
 }
 
+/// Returns the item of a list that has this name; an empty node when there is none.
 const YamlNode& named(const YamlNode& list, const std::string& name) {
   static const YamlNode none;
   for (const YamlNode& item : list.items) {
@@ -46,10 +53,10 @@ const YamlNode& named(const YamlNode& list, const std::string& name) {
   return none;
 }
 
-/// Every end that one side of an edge stands for.
+/// Returns every end that one side of an edge stands for: the product of its instances and components.
 std::vector<InfraEnd> ends_of(const YamlNode& infrastructure, const YamlNode& owner, const YamlNode& side) {
   const std::string instance_text = side.at("instance").text;
-  // "cx5[0].port[0]" goes on inside of the component.
+  // "cx5[0].port[0]" goes on inside of the component; the port does not matter here.
   const std::string component_text = side.at("component").text.substr(0, side.at("component").text.find('.'));
   const std::string instance_name = infra_slice_of(instance_text, 1).name;
   const InfraSlice instances =
@@ -70,11 +77,13 @@ std::vector<InfraEnd> ends_of(const YamlNode& infrastructure, const YamlNode& ow
   return ends;
 }
 
+/// Lists the edges of one owner, up to the limit.
 class EdgeList {
  public:
   EdgeList(const YamlNode& infrastructure, const YamlNode& owner, Diagnostics& diagnostics)
       : infrastructure_(infrastructure), owner_(owner), diagnostics_(diagnostics) {}
 
+  /// Reads both notations; a file may hold either.
   std::vector<InfraEdge> edges() {
     for (const YamlNode& item : owner_.at("connections").items) {
       InfraEdge edge;
@@ -92,6 +101,7 @@ class EdgeList {
   }
 
  private:
+  /// Adds an edge. Returns false when there are too many, which is reported.
   bool add(InfraEdge edge, SourceSpan span) {
     if (edges_.size() >= kMostInfraEdges) {
       diagnostics_.report(span, fmt::format("more than {} edges", kMostInfraEdges));
@@ -101,6 +111,7 @@ class EdgeList {
     return true;
   }
 
+  /// Adds the edges that two sides and a scheme stand for: many2many, ring, or one to one.
   bool add_sides(const YamlNode& item) {
     const std::vector<InfraEnd> a = ends_of(infrastructure_, owner_, item.at("ep1")),
                                 b = ends_of(infrastructure_, owner_, item.at("ep2"));
@@ -109,6 +120,7 @@ class EdgeList {
     if (scheme == "many2many" || scheme == "ring") {
       for (const InfraEnd& one : a) {
         for (const InfraEnd& other : b) {
+          // A ring joins each index to the next, and the last to the first.
           const bool is_next =
               scheme != "ring" ||
               (one.index + 1) % static_cast<int>(std::max<std::size_t>(a.size(), 1)) == other.index;
@@ -117,8 +129,9 @@ class EdgeList {
       }
       return true;
     }
-    // One to one; a single end on a side meets all of the other.
+    // Otherwise the ends are joined one to one; a single end on one side is joined to all of the other.
     for (std::size_t i = 0; i < std::max(a.size(), b.size()) && !a.empty() && !b.empty(); ++i) {
+      // Sides of different lengths are joined as far as the shorter one goes.
       if ((i >= a.size() && a.size() > 1) || (i >= b.size() && b.size() > 1)) break;
       if (!add({a[std::min(i, a.size() - 1)], b[std::min(i, b.size() - 1)], link}, item.span)) return false;
     }
@@ -137,6 +150,7 @@ InfraSlice infra_slice_of(const std::string& text, int count) {
   const std::size_t open = text.find('['), close = text.find(']');
   InfraSlice out{text.substr(0, open), {}};
   int first = 0, end = std::clamp(count, 0, kMostInfraNumbers), step = 1;
+  // Parts are first, end and step, all of which may be missing.
   if (open != std::string::npos && close != std::string::npos && close > open + 1) {
     const auto parts = split_at(std::string_view(text).substr(open + 1, close - open - 1), ':');
     first = infra_number(parts[0], 0);

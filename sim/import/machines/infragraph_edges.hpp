@@ -1,5 +1,5 @@
-// The edges of an InfraGraph file, written out one by one: older files list them as dotted names, newer ones
-// as two ends with slices and a scheme.
+// Lists the edges of an InfraGraph file one by one. Older files write them as dotted names, newer ones as two
+// ends with slices and a scheme.
 #pragma once
 
 #include <string>
@@ -9,9 +9,11 @@
 
 namespace foretrain {
 
-/// A component of a device, or of an instance of one.
+/// A component of a device, or of one instance of a device.
 struct InfraEnd {
-  std::string instance;  ///< empty inside a device
+  /// Name of the instance; empty for a component inside a device.
+  std::string instance;
+  /// Number of the instance, and index of the component, both from 0.
   int number = 0;
   std::string component;
   int index = 0;
@@ -25,18 +27,23 @@ struct InfraEdge {
   std::string link;
 };
 
-/// "xpu[0:8:2]", "nic[3]", "cpu": a name and its numbers; a name without brackets stands for `count` of it.
+/// A name with the numbers that its slice selects.
 struct InfraSlice {
   std::string name;
   std::vector<int> numbers;
 };
+/// Reads "xpu[0:8:2]", "nic[3]" or "cpu". A name without brackets stands for all numbers below `count`.
+/// Numbers are at most 10,000.
 InfraSlice infra_slice_of(const std::string& text, int count);
 
-/// How many there are of a component of a device ("xpu"), or of an instance ("server"); 1 where nobody says.
+/// Returns how many there are of a component of a device ("xpu") or of an instance ("server"), from the list
+/// that defines it; 1 when it gives no count.
 int infra_count(const YamlNode& list, const std::string& name);
 
-/// Those of `owner`, which is a device or the infrastructure: under connections and under edges. A dotted
-/// name that cannot be read, or more than 100,000 edges: reported, the rest left out.
+/// Returns the edges of `owner`, which is a device or the whole infrastructure: those under "connections" and
+/// those under "edges".
+/// A dotted name that cannot be read is reported, and so are more than 100,000 edges, of which the rest is
+/// left out.
 std::vector<InfraEdge> infra_edges(const YamlNode& infrastructure, const YamlNode& owner,
                                    Diagnostics& diagnostics);
 

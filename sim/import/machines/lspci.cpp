@@ -1,5 +1,10 @@
-// lspci: trees (-tv, -tvnn), which say how devices hang together, and lists (plain, -n, -nn, -v, -vv), which
-// say which there are, with -v their NUMA nodes and lanes.
+// Reader of lspci, as trees (-tv, -tvnn) and as lists (plain, -n, -nn, -v, -vv). A tree shows how devices
+// hang together:
+// "+-[0000:80]-+-01.1-[81-85]----00.0-[82-85]--+-00.0-[83]----00.0  NVIDIA Corporation GA100 [A100 SXM4
+// 40GB]".
+// A list shows which devices there are and, with -v, their NUMA nodes and lanes.
+// GPUs and network adapters are kept with the switches above them. Sockets are not in a tree: buses from 80
+// on are taken for those of the second one.
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
@@ -21,17 +26,20 @@ namespace foretrain {
 
 namespace {
 
+/// Limit of devices.
 constexpr std::size_t kMostPciDevices = 100'000;
-constexpr std::size_t kWidestTree = 4000;  ///< columns; lspci itself ends a line at 1024
-/// Of two sockets, firmware gives the second the upper half of the buses.
+/// Limit of columns; lspci itself ends a line at 1024.
+constexpr std::size_t kWidestTree = 4000;
+/// Bus from which devices belong to the second of two sockets: firmware usually gives it the upper half of
+/// the buses.
 constexpr int kSecondSocketBus = 0x80;
-/// Adapters that usually run slower than this share of the fastest are for management or storage.
+/// An adapter whose usual rate is below this share of the fastest is for management or storage.
 constexpr double kSlowAdapter = 0.5;
 
 using PciNodes = std::vector<PciNode>;
 
-/// Where a line's tree begins: behind blanks and bars, at "-[", "-+-[", "+-" or "\-". npos: this is no line
-/// of a tree.
+/// Returns the column where a line's tree begins, behind blanks and bars, at "-[", "-+-[", "+-" or "\-".
+/// Returns npos for lines that are no tree.
 std::size_t tree_start(std::string_view line) {
   const std::size_t at = line.find_first_not_of(" |");
   if (at == std::string_view::npos) return at;
@@ -42,17 +50,20 @@ std::size_t tree_start(std::string_view line) {
   return is_root || is_branch ? at : std::string_view::npos;
 }
 
-/// Follows the marks of a line: a plus opens a column, to which later lines come back.
+/// Follows the marks of each line of a tree. A plus opens a column, and later lines continue at that column.
 class LspciTree {
  public:
+  /// Begins with one socket, which holds everything until a second one is seen.
   explicit LspciTree(Diagnostics& diagnostics) : diagnostics_(diagnostics) {
     nodes_.push_back({PciNode::Kind::socket, -1, {}});
   }
 
+  /// Takes a line whose tree begins at `start`. A root begins with "-"; a branch continues an open column.
   void take(const LogLine& line, std::size_t start) {
     line_ = line.number;
     std::string_view text = line.text;
     std::size_t at = start;
+    // A new root forgets the columns of the one before.
     if (text[at] == '-') {
       open_.clear();
       open_[at] = open_[at + 1] = {0, "", 0};
@@ -70,13 +81,14 @@ class LspciTree {
   PciNodes nodes() { return std::move(nodes_); }
 
  private:
+  /// A position in the tree: the node that is reached, and domain and bus of what follows.
   struct Place {
     int node = 0;
     std::string domain;
     int bus = 0;
   };
 
-  /// What stands at a place of the line; gives where the next begins.
+  /// Takes what stands at a column of the line, and returns the column where the next begins.
   std::size_t step(std::string_view text, std::size_t at) {
     const char c = text[at];
     if (c == '+' && at < kWidestTree) open_[at] = here_;
@@ -86,7 +98,8 @@ class LspciTree {
     return text.size();
   }
 
-  /// "[0000:80]" is a root bus, "[01-05]" the buses behind the bridge before it.
+  /// Takes a bus: "[0000:80]" is a root bus, "[01-05]" are the buses behind the bridge before it. Its first
+  /// number is the bus of the devices that follow.
   std::size_t take_bus(std::string_view text, std::size_t at) {
     const std::size_t close = text.find(']', at);
     if (close == std::string_view::npos) {
@@ -98,17 +111,20 @@ class LspciTree {
     if (colon != std::string::npos) here_.domain = inside.substr(0, colon);
     const std::string bus = colon == std::string::npos ? inside : inside.substr(colon + 1);
     here_.bus = static_cast<int>(std::clamp(std::strtol(bus.substr(0, 2).c_str(), nullptr, 16), 0L, 255L));
+    // The host bridge of a root bus becomes a node below its socket.
     if (colon != std::string::npos) here_.node = add({PciNode::Kind::bridge, socket_of_root(), {}});
     return close + 1;
   }
 
+  /// Returns the socket of the current root bus. Only domain 0000 is split; the second socket is added at its
+  /// first bus.
   int socket_of_root() {
     if (here_.bus < kSecondSocketBus || here_.domain != "0000") return 0;
     if (second_socket_ < 0) second_socket_ = add({PciNode::Kind::socket, -1, {}});
     return second_socket_;
   }
 
-  /// "00.0", then two blanks and a name, or what lies behind it.
+  /// Takes "00.0", followed by blanks and a name, or by a dash and what lies behind it.
   std::size_t take_device(std::string_view text, std::size_t at) {
     std::size_t end = at;
     while (end < text.size() && text[end] != ' ' && text[end] != '-') ++end;
@@ -124,6 +140,7 @@ class LspciTree {
     return has_more ? end : text.size();
   }
 
+  /// Adds a node and returns its index. Beyond the limit it is reported, and the socket stands for it.
   int add(PciNode node) {
     if (nodes_.size() >= kMostPciDevices) {
       diagnostics_.report({line_, 1, 1}, fmt::format("more than {} devices", kMostPciDevices));
@@ -135,14 +152,18 @@ class LspciTree {
 
   Diagnostics& diagnostics_;
   PciNodes nodes_;
-  std::map<std::size_t, Place> open_;  ///< by column
+  /// Positions to continue at, by column.
+  std::map<std::size_t, Place> open_;
   Place here_;
   int second_socket_ = -1, line_ = 0;
 };
 
-/// Devices one after the other, all at the socket of their NUMA node or, without one, of their bus.
+/// Collects the devices of a list. They all hang at the socket of their NUMA node or, if none is shown, of
+/// their bus.
 class LspciList {
  public:
+  /// Takes a line: a device, or a detail of the last one. Devices that are listed again are skipped with
+  /// their details.
   void take(const LogLine& line) {
     LspciDevice device;
     if (lspci_line(line.text, device)) {
@@ -156,12 +177,14 @@ class LspciList {
     }
   }
 
+  /// Returns the line of the first GPU or adapter; 0 when there is none.
   int first_line() const {
     const auto found = std::ranges::find_if(
         devices_, [](const Listed& device) { return device.node.kind != PciNode::Kind::bridge; });
     return found == devices_.end() ? 0 : found->line;
   }
 
+  /// Returns sockets first, then the GPUs and adapters; other devices are dropped.
   PciNodes nodes() {
     std::map<int, int> socket_of;
     PciNodes out;
@@ -177,6 +200,7 @@ class LspciList {
     return out;
   }
 
+  /// A device of the list with what its details show.
  private:
   struct Listed {
     PciNode node;
@@ -184,18 +208,21 @@ class LspciList {
     int numa = -1;
   };
 
-  /// "NUMA node: 1", "LnkCap: Port #0, Speed 16GT/s, Width x16", "LnkSta: … Width x8 (downgraded)".
+  /// Takes details such as "NUMA node: 1", "LnkCap: Port #0, Speed 16GT/s, Width x16" or "LnkSta: … Width x8
+  /// (downgraded)".
   void take_detail(std::string_view line) {
     Listed& device = devices_.back();
     if (const auto numa = integer_behind(line, "NUMA node:"))
       device.numa = std::clamp(static_cast<int>(*numa), -1, 1000);
     const bool is_able = holds(line, "LnkCap:"), is_state = holds(line, "LnkSta:");
-    // An idle GPU runs its link slower; as wide as it is trained it stays.
+    // An idle GPU lowers the speed of its link but not its width. So the generation is that of LnkCap, the
+    // lanes those of LnkSta, which follows it.
     if (is_able) device.node.part.generation = pcie_generation(text_behind(line, "Speed "));
     if (const auto width = integer_behind(line, "Width x"); width && (is_able || is_state))
       device.node.part.lanes = std::clamp(static_cast<int>(*width), 0, 32);
   }
 
+  /// Returns the number that tells sockets apart: the NUMA node, else 0 or 1 by the bus.
   static int place_of(const Listed& device) {
     if (device.numa >= 0) return device.numa;
     const std::string& bus = device.node.part.bus;
@@ -209,13 +236,13 @@ class LspciList {
   bool is_open_ = false;
 };
 
-/// What ports of a model usually run, as the catalog has it; 0: unknown.
+/// Returns the rate that ports of a model usually run, from the catalog; 0 when the model is unknown.
 double usual_rate(const PciNode& node) {
   const std::string network = network_of(node.part.pci_device, 0);
   return network.empty() ? 0 : open_value(CatalogKind::links, network, read_link_type).bandwidth.per_second;
 }
 
-/// Virtual functions beside the ports that they are of, and models that usually run slower than others.
+/// Turns adapters that usually run slower than half of the fastest into bridges, with a remark.
 void leave_out_adapters(PciNodes& nodes, std::vector<std::string>& remarks) {
   double fastest = 0;
   for (const PciNode& node : nodes)
@@ -231,11 +258,13 @@ void leave_out_adapters(PciNodes& nodes, std::vector<std::string>& remarks) {
         fmt::format("{} of models that run slower than the others: left out", counted(slow, "adapter")));
 }
 
+/// Says whether a node is a virtual function of an adapter.
 bool is_virtual(const PciNode& node) {
   const AdapterModel* model = adapter_of(node.part.pci_device);
   return node.kind == PciNode::Kind::adapter && model != nullptr && model->name.ends_with("VF");
 }
 
+/// Leaves out virtual functions, unless the list has nothing else, as inside of virtual machines.
 void leave_out_virtual(PciNodes& nodes) {
   const auto is_physical = [](const PciNode& node) {
     return node.kind == PciNode::Kind::adapter && !is_virtual(node);
@@ -246,7 +275,8 @@ void leave_out_virtual(PciNodes& nodes) {
   }
 }
 
-/// What the processor's own bridges say: AMD makes none for others, and Intel's adapters are everywhere.
+/// Returns the family of the processor by its own bridges. AMD is asked first, because Intel's adapters are
+/// in machines of all makers.
 std::optional<HostFamily> family_of_bridges(std::string_view text) {
   if (holds(text, "Inc. [AMD] ")) return HostFamily::amd;
   if (holds(text, "IBM POWER")) return HostFamily::power9;
@@ -255,6 +285,7 @@ std::optional<HostFamily> family_of_bridges(std::string_view text) {
 
 }  // namespace
 
+// A tree or a line of a list is enough; other lines may surround them.
 bool is_lspci(std::string_view text) {
   LogLines lines(text);
   for (LogLine line; lines.next(line);) {
@@ -277,6 +308,7 @@ Machine read_lspci(const SourceText& source, Diagnostics& diagnostics) {
     if (start == std::string_view::npos) {
       list.take(line);
     } else if (first_branch > 0 || line.text[start] == '-') {
+      // Branches before the first root belong to a tree that was cut off.
       if (first_branch == 0) first_branch = line.number;
       tree.take(line, start);
     }

@@ -1,4 +1,5 @@
 // Names are those of the PCI ID repository: the maker, then the chip, with the product in brackets.
+// Devices are told by their numbers where the list shows them (-n, -nn), else by these words.
 #include "sim/import/machines/lspci_devices.hpp"
 
 #include <algorithm>
@@ -14,12 +15,13 @@ namespace foretrain {
 
 namespace {
 
+/// Says whether a text is hexadecimal digits alone.
 bool is_hexadecimal(std::string_view text) {
   return !text.empty() &&
          std::ranges::all_of(text, [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; });
 }
 
-/// "07:00.0" or "0000:07:00.0" with the domain before it; empty for other words.
+/// Returns "07:00.0" or "0000:07:00.0" with its domain; empty for other words.
 std::string full_address(std::string_view word) {
   const std::size_t dot = word.rfind('.'), colon = word.rfind(':');
   if (dot == std::string_view::npos || colon == std::string_view::npos || dot < colon) return "";
@@ -32,6 +34,7 @@ std::string full_address(std::string_view word) {
   return lower_case(domain == std::string_view::npos ? "0000:" + std::string(word) : std::string(word));
 }
 
+/// A maker by the beginning of its name, with its PCI vendor.
 struct VendorName {
   std::string_view name, number;
 };
@@ -40,7 +43,8 @@ constexpr VendorName kVendorNames[] = {
     {"amazon", "1d0f"}, {"cray", "17db"},     {"hewlett packard enterprise", "17db"},
     {"intel", "8086"},  {"cornelis", "8086"}, {"broadcom", "14e4"}};
 
-/// The four digits of a maker that the name begins with; empty: none of ours.
+/// Returns the four digits of the maker that a name in lower case begins with; empty for makers that do not
+/// matter.
 std::string_view vendor_of(const std::string& words) {
   for (const VendorName& vendor : kVendorNames) {
     if (words.starts_with(vendor.name)) return vendor.number;
@@ -48,7 +52,8 @@ std::string_view vendor_of(const std::string& words) {
   return "";
 }
 
-/// "[10de:20b0]" at the end, "10de:20b0" alone, "NVIDIA Corporation Device 20b0"; empty: not told.
+/// Returns the PCI number in a name: "[10de:20b0]", "10de:20b0" at the beginning, or "NVIDIA Corporation
+/// Device 20b0"; empty when there is none.
 std::string number_in_name(std::string_view name) {
   const auto is_pair = [](std::string_view text) {
     return text.size() == 9 && text[4] == ':' && is_hexadecimal(text.substr(0, 4)) &&
@@ -66,7 +71,8 @@ std::string number_in_name(std::string_view name) {
              : "";
 }
 
-/// "[A100 SXM4 40GB]": what stands in the last brackets that are no PCI number and no maker.
+/// Returns the product in the last brackets that hold neither a PCI number nor a maker, such as "[A100 SXM4
+/// 40GB]"; the whole name when there are none.
 std::string product_in_name(std::string_view name) {
   std::string out;
   for (std::size_t open = name.find('['); open != std::string_view::npos; open = name.find('[', open + 1)) {
@@ -79,7 +85,7 @@ std::string product_in_name(std::string_view name) {
   return out.empty() ? std::string(trimmed(name.substr(0, 200))) : out.substr(0, 200);
 }
 
-/// What a GPU's card has beside it, and what joins GPUs.
+/// Says whether the words name a device beside a GPU on its card, or one that joins GPUs.
 bool is_next_to_gpu(const std::string& words) {
   for (const std::string_view other :
        {"audio", "usb", "ucsi", "nvswitch", "bridge", "host", "serial", "root", "switch", "soc management",
@@ -89,12 +95,13 @@ bool is_next_to_gpu(const std::string& words) {
   return false;
 }
 
-/// NVSwitches have no name in older lists.
+/// Says whether a number is an NVSwitch, which has no name in older lists.
 bool is_nvswitch(std::string_view pci_device) {
   return pci_device == "10de:1ac1" || pci_device == "10de:1ac2" || pci_device == "10de:1af1" ||
          pci_device == "10de:22a3" || pci_device == "10de:22b1" || pci_device == "10de:22b8";
 }
 
+/// Says whether the class, as a number or in words, is that of a GPU.
 bool has_gpu_words(const LspciDevice& device) {
   if (is_gpu_class(device.pci_class)) return true;
   const std::string& words = device.pci_class;
@@ -102,16 +109,19 @@ bool has_gpu_words(const LspciDevice& device) {
          holds(words, "processing accelerators");
 }
 
+/// Says whether a device is a GPU of NVIDIA or AMD.
 bool is_lspci_gpu(const LspciDevice& device, const std::string& words, std::string_view pci_device) {
   const bool is_maker = words.starts_with("nvidia") || vendor_of(words) == "1002" ||
                         pci_device.starts_with("10de:") || pci_device.starts_with("1002:");
   if (!is_maker || is_nvswitch(pci_device)) return false;
   if (!device.pci_class.empty()) return has_gpu_words(device);
-  // A tree tells no class: of a maker of GPUs, the card's first function.
+  // A tree shows no class. There, the first function of a card of these makers is the GPU, if its words name
+  // nothing else.
   return device.address.ends_with(".0") && !is_next_to_gpu(words);
 }
 
-/// The adapter's model by its name, as "[ConnectX-6]", "[ConnectX-6 Virtual Function]", "EFA".
+/// Returns the PCI number of an adapter by its name, such as "[ConnectX-6]" or "[ConnectX-6 Virtual
+/// Function]". The table stands in the order of trying: longer names first.
 std::string adapter_number(std::string_view name, const std::string& words) {
   struct Named {
     std::string_view words, number;
@@ -141,7 +151,7 @@ bool lspci_line(std::string_view line, LspciDevice& device) {
   const std::size_t colon = line.find(": ", blank);
   if (device.address.empty() || colon == std::string_view::npos) return false;
   std::string pci_class = lower_case(trimmed(line.substr(blank, colon - blank)));
-  // "3d controller [0302]": the number says it all.
+  // "3d controller [0302]" holds the number, which says it all.
   if (const std::size_t open = pci_class.rfind('['); open != std::string::npos && pci_class.ends_with("]"))
     pci_class = pci_class.substr(open + 1, pci_class.size() - open - 2);
   device.pci_class = std::move(pci_class);
@@ -157,6 +167,7 @@ void take_lspci_device(const LspciDevice& device, PciNode& node) {
   node.part.pci_device = number_in_name(name);
   if (is_lspci_gpu(device, words, node.part.pci_device)) {
     node.kind = PciNode::Kind::gpu;
+    // A device without a name in the repository has only its number; a made-up product would mislead.
     if (const std::string product = product_in_name(name);
         !product.starts_with("NVIDIA") || !holds(product, " Device "))
       node.part.name = node.part.pci_device == name.substr(0, 9) ? "" : product;

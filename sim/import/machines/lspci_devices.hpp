@@ -1,4 +1,4 @@
-// What lspci's words say of a device: its PCI number, and whether it is a GPU or an adapter.
+// Reads lspci's words for a device: its PCI number, and whether it is a GPU or a network adapter.
 #pragma once
 
 #include <string>
@@ -10,16 +10,22 @@ namespace foretrain {
 
 /// A device as a line of lspci names it.
 struct LspciDevice {
-  std::string address;    ///< "0000:07:00.0", domain 0 where none is told
-  std::string pci_class;  ///< "0302", or in words "3d controller"; empty in trees
-  std::string name;       ///< "NVIDIA Corporation GA100 [A100 SXM4 40GB]"
+  /// Address such as "0000:07:00.0"; the domain is 0000 where the line has none.
+  std::string address;
+  /// Class as a number "0302" or in words "3d controller", in lower case; empty in trees, which show no
+  /// class.
+  std::string pci_class;
+  /// Maker and product, such as "NVIDIA Corporation GA100 [A100 SXM4 40GB]".
+  std::string name;
 };
 
-/// Of a list's line: "07:00.0 3D controller [0302]: NVIDIA Corporation … [10de:20b0] (rev a1)", and with -n
-/// "07:00.0 0302: 10de:20b0". False where the line is none.
+/// Reads a line of a list: "07:00.0 3D controller [0302]: NVIDIA Corporation … [10de:20b0] (rev a1)", or with
+/// -n "07:00.0 0302: 10de:20b0".
+/// Returns false for other lines.
 bool lspci_line(std::string_view line, LspciDevice& device);
 
-/// Fills in the part of a node: what kind it is, its product and its PCI number as far as told.
+/// Fills in a node: its kind, its product and its PCI number as far as the words say. A device that is
+/// neither GPU nor adapter keeps its kind.
 void take_lspci_device(const LspciDevice& device, PciNode& node);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// One machine out of what several files say.
+// Joins what several files say of one node: contradictions are refused, missing facts are filled from the
+// other files.
 #include "sim/import/machines/machine.hpp"
 
 #include <algorithm>
@@ -15,6 +16,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the mistake that two files count GPUs differently, at the place of the first.
 Diagnostic contradiction(const Machine& one, const Machine& other) {
   return {one.place.file,
           {one.place.line, 1, 1},
@@ -24,6 +26,7 @@ Diagnostic contradiction(const Machine& one, const Machine& other) {
           "give files of one and the same kind of node"};
 }
 
+/// Returns the mistake that two files name different products, at the place of the first.
 Diagnostic other_product(const Machine& one, const Machine& other) {
   return {one.place.file,
           {one.place.line, 1, 1},
@@ -33,17 +36,19 @@ Diagnostic other_product(const Machine& one, const Machine& other) {
           "give files of one and the same kind of node"};
 }
 
-/// "a100" of "nvidia_a100-sxm4" and the other way round, in small letters.
+/// Says whether one text contains the other, regardless of case: "a100" is in "nvidia_a100-sxm4".
 bool holds_either(std::string_view one, std::string_view other) {
   const std::string a = lower_case(one), b = lower_case(other);
   return a.find(b) != std::string::npos || b.find(a) != std::string::npos;
 }
 
+/// Says whether a word holds a digit.
 bool has_digit(const std::string& word) {
   return std::ranges::any_of(word, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// What tells products apart: words with digits that are neither a size of memory nor a socket.
+/// Returns the words that tell products apart: those with digits that are neither a size of memory nor a
+/// socket.
 std::vector<std::string> product_numbers(std::string_view product) {
   std::vector<std::string> words = product_words(product);
   std::erase_if(words, [](const std::string& word) {
@@ -53,11 +58,13 @@ std::vector<std::string> product_numbers(std::string_view product) {
   return words;
 }
 
+/// Replaces a value that is still the default.
 template <class Value>
 void take_if_unset(Value& value, const Value& other) {
   if (value == Value{}) value = other;
 }
 
+/// Fills the fabric. Levels, leaves and uplinks belong together and come from one file.
 void take_fabric(MachineFabric& fabric, const MachineFabric& other) {
   take_if_unset(fabric.nodes, other.nodes);
   take_if_unset(fabric.gbps, other.gbps);
@@ -67,26 +74,29 @@ void take_fabric(MachineFabric& fabric, const MachineFabric& other) {
   fabric.uplinks_per_leaf = other.uplinks_per_leaf;
 }
 
+/// Fills the site; lists of partitions are joined by name.
 void take_site(Site& site, const Site& other) {
   if (site.system == BatchSystem::none) site.system = other.system;
   take_if_unset(site.gpu_type, other.gpu_type);
   if (site.partitions.empty()) site.partitions = other.partitions;
-  // Nodes say which partitions they are in, the list of partitions what these allow.
+  // Nodes say which partitions they are in; the list of partitions says what these allow.
   for (Partition& partition : site.partitions) {
     const auto told = std::ranges::find(other.partitions, partition.name, &Partition::name);
     if (told != other.partitions.end()) partition = *told;
   }
 }
 
+/// Converts an index for containers.
 std::size_t index(int number) { return static_cast<std::size_t>(number); }
 
-/// By name; ports without one (lspci) by model, each once.
+/// Says whether two ports are the same: by name, or by model where the tool shows no names (lspci).
 bool is_same_port(const MachinePart& mine, const MachinePart& port) {
   if (!mine.name.empty() || port.pci_device.empty()) return !port.name.empty() && mine.name == port.name;
   return mine.pci_device == port.pci_device;
 }
 
-/// Ports that one file places and another measures. Where no file places them, at the first socket.
+/// Joins ports that one file places and another measures. Where no file places them, they hang at the first
+/// socket.
 void take_adapters(Machine& machine, const Machine& other) {
   const std::vector<int> own = machine.of_kind(PartKind::adapter);
   for (const int at : other.of_kind(PartKind::adapter)) {
@@ -107,15 +117,16 @@ void take_adapters(Machine& machine, const Machine& other) {
   }
 }
 
-/// Of two names of one product the one that says more: "NVIDIA A100-SXM4-80GB" and "a100".
+/// Keeps the name of the product that says more: of "NVIDIA A100-SXM4-80GB" and "a100" the first.
 void take_product(Machine& machine, const Machine& other) {
   const std::size_t own = product_words(machine.gpu_product).size();
   if (machine.gpu_product.empty() || product_words(other.gpu_product).size() > own)
     machine.gpu_product = other.gpu_product;
 }
 
-/// What processes are bound to may be fewer cores than a node has: NUMA nodes without a GPU are not among
-/// them.
+/// Fills cores and sockets. Cores from affinities may be fewer than the node has, as NUMA nodes without a GPU
+/// are not among them.
+/// A file that counts all cores therefore replaces them, with a warning.
 void take_cores(Machine& machine, const Machine& other) {
   if (machine.affinity_cores && !other.affinity_cores && other.cores > 0) {
     if (other.cores != machine.cores)
@@ -131,8 +142,9 @@ void take_cores(Machine& machine, const Machine& other) {
   take_if_unset(machine.cores, other.cores);
 }
 
-/// What `machine` does not say and `other` does.
+/// Fills everything that `machine` lacks and `other` has; remarks and warnings of both are kept.
 void take_missing(Machine& machine, const Machine& other) {
+  // Numbers of GPUs mean the same only where both files have equally many.
   if (!machine.tells_nvlinks && other.tells_nvlinks && gpus_of(machine) == gpus_of(other)) {
     machine.nvlinks = other.nvlinks;
     machine.tells_nvlinks = true;
@@ -157,8 +169,9 @@ void take_missing(Machine& machine, const Machine& other) {
   machine.graphs.insert(machine.graphs.end(), other.graphs.begin(), other.graphs.end());
 }
 
-/// NUMA nodes become the sockets they are on, where another file says that these are fewer (NPS4). Numbers of
-/// NUMA nodes go up from socket to socket.
+/// Merges NUMA nodes into sockets, where another file says that the sockets are fewer (as with NPS4).
+/// Numbers of NUMA nodes go up from socket to socket, so equal ranges of them are a socket. Nothing is merged
+/// unless every NUMA node has a number.
 void merge_numa_nodes(Machine& machine) {
   const std::vector<int> nodes = machine.of_kind(PartKind::socket);
   const int sockets = machine.sockets;
@@ -168,11 +181,13 @@ void merge_numa_nodes(Machine& machine) {
     if (machine.parts[index(node)].numa < 0) return;
     last = std::max(last, machine.parts[index(node)].numa);
   }
+  // This is the number of NUMA nodes of a socket, rounded up.
   const int per_socket = (last + sockets) / sockets;
   std::vector<int> moved(machine.parts.size(), -1), socket_at(index(sockets), -1);
   std::vector<MachinePart> parts;
   for (std::size_t i = 0; i < machine.parts.size(); ++i) {
     const MachinePart& part = machine.parts[i];
+    // The NUMA nodes of a socket share one entry; other parts have an entry each.
     int& at = part.kind == PartKind::socket ? socket_at[index(part.numa / per_socket)] : moved[i];
     if (at < 0) {
       at = static_cast<int>(parts.size());
@@ -186,6 +201,7 @@ void merge_numa_nodes(Machine& machine) {
   machine.parts = std::move(parts);
 }
 
+/// Throws InputError with all files whose GPUs contradict those of `base` in number or product.
 void refuse_other_counts(const Machine& base, const std::vector<Machine>& machines) {
   std::vector<Diagnostic> mistakes;
   for (const Machine& machine : machines) {
@@ -197,6 +213,7 @@ void refuse_other_counts(const Machine& base, const std::vector<Machine>& machin
   if (!mistakes.empty()) throw InputError(std::move(mistakes));
 }
 
+/// Throws InputError for files that hold only NCCL's channels: they describe no machine.
 [[noreturn]] void refuse_graphs_alone(const Machine& machine) {
   throw InputError({{machine.place.file,
                      {machine.place.line, 1, 1},
@@ -228,7 +245,8 @@ bool are_different_products(std::string_view one, std::string_view other) {
   const std::vector<std::string> a = product_numbers(one), b = product_numbers(other);
   const auto is_common = [&b](const std::string& word) {
     return std::ranges::any_of(b, [&word](const std::string& its) {
-      return its.starts_with(word) || word.starts_with(its);  // "2080" of "2080ti"
+      // A number may be the beginning of another, as "2080" of "2080ti".
+      return its.starts_with(word) || word.starts_with(its);
     });
   };
   return !a.empty() && !b.empty() && std::ranges::none_of(a, is_common) && !holds_either(one, other);
@@ -238,6 +256,7 @@ Machine joined_node(const std::vector<Machine>& machines) {
   const auto devices = [](const Machine& machine) { return machine.parts.size(); };
   if (std::ranges::all_of(machines, [](const Machine& machine) { return !machine.graphs.empty(); }))
     refuse_graphs_alone(machines.front());
+  // The file that places most devices is the base.
   Machine out = *std::ranges::max_element(machines, {}, devices);
   if (out.parts.empty() || gpus_of(out) == 0) {
     // A network's file may place more devices than the node's; GPUs decide then.
@@ -245,6 +264,7 @@ Machine joined_node(const std::vector<Machine>& machines) {
   }
   refuse_other_counts(out, machines);
   for (const Machine& machine : machines) {
+    // The base itself is among the files; it is told by its place.
     if (machine.place != out.place) take_missing(out, machine);
   }
   merge_numa_nodes(out);

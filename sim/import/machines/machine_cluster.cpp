@@ -1,5 +1,5 @@
-// Section by section, as `topology new` writes it; what files say is told with its place, what nobody says
-// with "assumed".
+// Writes the file section by section, as `topology new` does. Facts of files stand with their place; what no
+// file says is taken from the nearest template of the catalog and marked as assumed.
 #include "sim/import/machines/machine_cluster.hpp"
 
 #include <algorithm>
@@ -28,12 +28,13 @@ namespace foretrain {
 
 namespace {
 
-/// Six NVLinks of a V100 are shared out over its neighbours and its POWER9 (IBM, AC922 redbook: two GPUs of a
-/// socket get three each way, three get two).
+/// The six NVLinks of a V100 are shared out over its neighbours and its POWER9 (IBM, AC922 redbook: two GPUs
+/// of a socket get three each way, three get two).
 constexpr int kPower9Nvlinks = 6;
 /// Ports slower than this share of the fastest are for management or storage.
 constexpr double kSlowPort = 0.5;
 
+/// The GPU of a node, and the template whose host the node is assumed to have.
 struct NodeParts {
   Gpu gpu;
   std::string gpu_text;  ///< as the file names it
@@ -42,6 +43,8 @@ struct NodeParts {
   std::string like_name;
 };
 
+/// Writes one kind of node. The constructor completes the devices and recognises the GPU; write() goes
+/// through the sections in the order of a cluster file.
 class ImportedWriter {
  public:
   ImportedWriter(Machine machine, const ImportAnswers& answers, const KindPlace& place)
@@ -76,6 +79,7 @@ class ImportedWriter {
   const MachinePart& part(int index) const { return machine_.parts[static_cast<std::size_t>(index)]; }
   const MachinePart& first_gpu() const { return part(machine_.of_kind(PartKind::gpu).front()); }
 
+  /// Returns the NVLinks of GPU 0; -1 when no file lists them.
   int nvlinks_of_first_gpu() const {
     if (!machine_.tells_nvlinks) return -1;
     int count = 0;
@@ -91,6 +95,7 @@ class ImportedWriter {
            std::ranges::count_if(machine_.nvlinks, is_of_first) > 1;
   }
 
+  /// Chooses the GPU and the template of the host, fixes the links between GPUs, and adds warnings.
   void recognise() {
     GpuTraits traits;
     traits.product = first_gpu().name.empty() ? machine_.gpu_product : first_gpu().name;
@@ -125,6 +130,7 @@ class ImportedWriter {
   }
   void assume(std::string what) { assumptions_.push_back(std::move(what)); }
 
+  /// Keeps only the adapters that carry training traffic, by their rates.
   void leave_out_slow_ports() {
     double fastest = 0;
     for (const int i : machine_.of_kind(PartKind::adapter)) fastest = std::max(fastest, part(i).network_gbps);
@@ -138,6 +144,7 @@ class ImportedWriter {
     }
   }
 
+  /// Chooses the network: the user's, else sockets, else by adapter and rate, else the usual one.
   void choose_network() {
     network_ = answers_.network;
     if (!network_.empty() || (adapters_.empty() && machine_.fabric.levels == 0 && nodes() == 1)) return;
@@ -156,7 +163,7 @@ class ImportedWriter {
     assume(fmt::format("the network: {}; --network NAME says better", network_));
   }
 
-  /// NCCL fell back to TCP, whatever adapters there are.
+  /// Chooses a TCP link, since NCCL fell back to sockets, whatever adapters there are.
   void choose_sockets(double gbps) {
     network_ = nearest_socket_network(gbps);
     network_because_ =
@@ -168,7 +175,7 @@ class ImportedWriter {
                       printable(machine_.sockets_on), network_));
   }
 
-  /// What servers with such PCIe were sold with.
+  /// Returns the network that servers with such PCIe were usually sold with.
   std::string usual_network() const {
     const std::string link = host_link();
     if (is_cpu()) return "eth_10_tcp";
@@ -202,7 +209,7 @@ class ImportedWriter {
       assume(place_.name.empty() ? "1 node; --nodes N says better" : "1 node; put in how many there are");
   }
 
-  /// The head of a kind beside the first.
+  /// Writes the head of a kind beside the first.
   void add_kind() {
     out_.raw_section("[[more_nodes]]");
     out_.add("name", quoted_text(place_.name), subject());
@@ -252,7 +259,7 @@ class ImportedWriter {
     add_host_section(out_, machine_, parts_.like.host);
   }
 
-  /// cpu0, switch1, gpu2, nic3: its number among those of its kind.
+  /// Returns the name of a device in the file: cpu0, switch1, gpu2, nic3, by its number among its kind.
   std::string device_of(int index) const {
     static constexpr std::string_view kNames[] = {"cpu", "switch", "gpu", "nic"};
     const std::vector<int> alike =
@@ -265,7 +272,7 @@ class ImportedWriter {
     return machine_.family == HostFamily::power9 && parts_.gpu.ports.nvlinks == kPower9Nvlinks;
   }
 
-  /// GPUs at the same socket, itself among them.
+  /// Returns the number of GPUs at the same socket, including this one.
   int neighbour_gpus(int gpu) const {
     const auto at = [&](int other) { return socket_of(other) == socket_of(gpu); };
     return static_cast<int>(std::ranges::count_if(machine_.of_kind(PartKind::gpu), at));
@@ -275,7 +282,7 @@ class ImportedWriter {
     return index;
   }
 
-  /// Links upwards, those of one type and count in one group.
+  /// Writes the links to the device above, in one group for each type and count.
   void add_pci_links() {
     std::map<std::string, std::vector<std::string>> assumed, known;
     std::map<int, std::vector<std::string>> power9;
@@ -305,7 +312,7 @@ class ImportedWriter {
     return part(index).kind == PartKind::adapter && std::ranges::find(adapters_, index) == adapters_.end();
   }
 
-  /// The catalog's link of so many lanes; empty: not said, or none.
+  /// Returns the catalog's PCIe link with so many lanes; empty when lanes are unknown or no link has them.
   static std::string link_of(const MachinePart& device) {
     if (device.generation == 0 || device.lanes == 0) return "";
     const std::string name = fmt::format("pcie{}_x{}", device.generation, device.lanes);
@@ -337,7 +344,7 @@ class ImportedWriter {
     const auto through_switch = [](const MachineNvlinks& link) { return link.other < 0; };
     return std::ranges::any_of(machine_.tells_nvlinks ? machine_.nvlinks : usual_nvlinks_, through_switch);
   }
-  /// Boards have them; a bridge one would have to see.
+  /// Says whether usual NVLinks are assumed: boards have them, but a bridge would have to be seen.
   bool has_usual_nvlinks() const {
     return !machine_.tells_nvlinks && parts_.gpu.ports.nvlinks > 0 && !parts_.gpu.ports.bridged &&
            gpus_of(machine_) > 1 && !has_power9_nvlinks();

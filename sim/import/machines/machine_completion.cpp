@@ -1,4 +1,5 @@
-// The least that makes a node of a list.
+// Adds the least that turns a list of facts into a node. Devices are spread evenly over the sockets, as
+// servers have them.
 #include "sim/import/machines/machine_completion.hpp"
 
 #include <algorithm>
@@ -13,21 +14,23 @@ namespace foretrain {
 
 namespace {
 
+/// Throws InputError at the place of the machine's devices.
 [[noreturn]] void refuse_machine(const Machine& machine, std::string message, std::string hint) {
   throw InputError(
       {{machine.place.file, {machine.place.line, 1, 1}, "", std::move(message), std::move(hint)}});
 }
 
-/// Of a node that no file describes.
+/// Number of GPUs of a node that no file describes.
 constexpr int kUsualGpus = 8;
 
-/// Servers with more than two GPUs have two sockets.
+/// Returns the sockets of a node whose file counts none: servers with more than two GPUs have two.
 int usual_sockets(const Machine& machine, int gpus) {
   if (machine.sockets > 0) return std::min(machine.sockets, kMostCpusPerNode);
   return gpus > 2 ? 2 : 1;
 }
 
-/// As many as are told, by files or by the user; a core of the host where a file says that there is none.
+/// Returns the number of GPUs: as files or the user say, one (a core of the host) where a file says that
+/// there are none, else the usual number, as an assumption.
 int gpus_to_place(const Machine& machine, int gpus_per_node, std::vector<std::string>& assumptions) {
   if (machine.gpu_count > 0) return machine.gpu_count;
   if (gpus_per_node > 0) return gpus_per_node;
@@ -39,6 +42,7 @@ int gpus_to_place(const Machine& machine, int gpus_per_node, std::vector<std::st
   return kUsualGpus;
 }
 
+/// Places the GPUs evenly over the sockets, which are added as needed.
 void place_gpus(Machine& machine, int gpus_per_node, std::vector<std::string>& assumptions) {
   const int gpus = gpus_to_place(machine, gpus_per_node, assumptions), sockets = usual_sockets(machine, gpus);
   std::vector<int> places = machine.of_kind(PartKind::socket);
@@ -53,7 +57,8 @@ void place_gpus(Machine& machine, int gpus_per_node, std::vector<std::string>& a
       fmt::format("where {} hang: spread over {}", counted(gpus, "GPU"), counted(sockets, "socket")));
 }
 
-/// As many as hosts of the network have; else one.
+/// Places as many adapters as hosts of the network have, evenly over the sockets; one adapter when no file
+/// lists them.
 void place_adapters(Machine& machine, const std::vector<int>& sockets,
                     std::vector<std::string>& assumptions) {
   const std::size_t count = std::min<std::size_t>(machine.host_adapters.size(), kMostNicsPerNode);
@@ -71,6 +76,7 @@ void place_adapters(Machine& machine, const std::vector<int>& sockets,
                                     counted(std::ssize(sockets), "socket")));
 }
 
+/// Throws InputError when there are more parts of a kind than a node may have.
 void refuse_too_many(const Machine& machine, PartKind kind, std::string_view what, int most) {
   const auto count = machine.of_kind(kind).size();
   if (count > static_cast<std::size_t>(most))
@@ -81,7 +87,7 @@ void refuse_too_many(const Machine& machine, PartKind kind, std::string_view wha
 
 void complete_devices(Machine& machine, int gpus_per_node, bool needs_network,
                       std::vector<std::string>& assumptions) {
-  // Its devices are listed, no GPU among them.
+  // The devices were listed, and no GPU was among them: a count must come from another file or the user.
   const bool is_seen = machine.lists_devices || (machine.cores > 0 && !machine.parts.empty());
   const bool is_told = machine.gpu_count > 0 || gpus_per_node > 0 || machine.has_no_gpu;
   if (machine.of_kind(PartKind::gpu).empty() && (is_told || !is_seen))

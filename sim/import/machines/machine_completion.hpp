@@ -1,4 +1,4 @@
-// Devices that no file places but every node has, and the limits of what is described.
+// Adds devices that no file places but every node has, and checks the limits of a node.
 #pragma once
 
 #include <string>
@@ -8,9 +8,11 @@
 
 namespace foretrain {
 
-/// GPUs that are only counted, or of which there are `gpus_per_node` by the user's word, are spread over the
-/// sockets; nodes of a network have an adapter. Says what it assumed. Throws InputError where there is no GPU
-/// or too much of anything.
+/// Places GPUs that are only counted, or `gpus_per_node` of them if no file counts any, evenly over the
+/// sockets.
+/// If `needs_network` is set, nodes without an adapter get one, or as many as hosts of the network have.
+/// Every assumption is added to `assumptions`.
+/// Throws InputError when there is no GPU, and when there are more devices of a kind than a node may have.
 void complete_devices(Machine& machine, int gpus_per_node, bool needs_network,
                       std::vector<std::string>& assumptions);
 

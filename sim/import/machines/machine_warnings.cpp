@@ -1,4 +1,4 @@
-// A card in the wrong slot and a link that did not train show as figures below the data sheet's.
+// A card in the wrong slot and a link that was not trained show as figures below those of the data sheet.
 #include "sim/import/machines/machine_warnings.hpp"
 
 #include <algorithm>
@@ -14,22 +14,24 @@ namespace foretrain {
 
 namespace {
 
-/// Drivers show less than the data sheet, ECC takes a sixteenth on older boards; beyond it is another
-/// product.
+/// Accepted shares of the memory in the data sheet. Drivers show less than the data sheet, and ECC takes a
+/// sixteenth on older boards.
+/// A share beyond them means another product.
 constexpr double kLeastMemory = 0.88, kMostMemory = 1.1;
 
+/// PCIe generation and lanes of a card.
 struct SlotOfProduct {
   int generation = 0, lanes = 0;
 };
 
-/// "pcie4_x16" → 4, 16; zeros for what is no PCIe.
+/// Reads a link of the catalog: "pcie4_x16" is 4 and 16; zeros for a link that is no PCIe.
 SlotOfProduct slot_of(std::string_view link) {
   if (!link.starts_with("pcie")) return {};
   return {static_cast<int>(integer_of(link.substr(4, link.find('_') - 4)).value_or(0)),
           static_cast<int>(integer_of(text_behind(link, "_x")).value_or(0))};
 }
 
-/// "gpu1, gpu3", or "every GPU".
+/// Returns "gpu1, gpu3", or "every GPU" when all of them are listed.
 std::string named_gpus(const std::vector<int>& gpus, int of) {
   if (static_cast<int>(gpus.size()) == of) return of == 1 ? "gpu0" : "every GPU";
   std::string out;
@@ -37,6 +39,7 @@ std::string named_gpus(const std::vector<int>& gpus, int of) {
   return out;
 }
 
+/// Compares one machine with the data sheet of its GPU.
 class ProductCheck {
  public:
   ProductCheck(const Machine& machine, const Gpu& gpu) : machine_(machine), gpu_(gpu) {}
@@ -49,12 +52,15 @@ class ProductCheck {
   }
 
  private:
+  /// Adds a warning at the place of the machine's devices.
   void doubt(std::string what, std::string hint) {
     doubts_.push_back({machine_.place, std::move(what), std::move(hint)});
   }
 
+  /// Compares PCIe slots; GPUs with the same slot share a warning.
   void check_slots() {
-    if (machine_.family == HostFamily::power9) return;  // its GPUs hang at NVLinks, PCIe is beside them
+    // GPUs of a POWER9 hang at NVLinks; their PCIe is not used.
+    if (machine_.family == HostFamily::power9) return;
     const SlotOfProduct best = slot_of(gpu_.ports.host);
     const std::vector<int> gpus = machine_.of_kind(PartKind::gpu);
     std::map<std::pair<int, int>, std::vector<int>> below;
@@ -73,6 +79,8 @@ class ProductCheck {
             "there");
   }
 
+  /// Compares the NVLinks of each GPU with the product's. Both ends of a link count it.
+  /// POWER9 uses links for the host, and AMD's counts are set from the catalog, so neither is compared.
   void check_nvlinks() {
     const int gpus = gpus_of(machine_);
     if (!machine_.tells_nvlinks || machine_.nvlinks.empty() || machine_.family == HostFamily::power9 ||
@@ -96,6 +104,7 @@ class ProductCheck {
             "`nvidia-smi nvlink -s` shows which are down; boards for some markets have fewer");
   }
 
+  /// Compares the memory that the driver shows.
   void check_memory() {
     const double share =
         static_cast<double>(machine_.gpu_memory.count) / static_cast<double>(gpu_.memory.count);

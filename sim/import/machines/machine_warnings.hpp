@@ -1,4 +1,4 @@
-// What a machine has less of than its product.
+// Compares the devices of a machine with the data sheet of their product.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,9 @@
 
 namespace foretrain {
 
-/// Lanes and generation of PCIe, NVLinks and memory of the GPUs against the catalog's `gpu`; what all GPUs
-/// share is said once. To be asked only where the product is known and not assumed.
+/// Returns warnings about PCIe lanes and generation, NVLinks and memory of the GPUs that are below those of
+/// the catalog's `gpu`.
+/// GPUs with the same deviation share one warning. Call it only where the product is known and not assumed.
 std::vector<MachineWarning> warnings_against(const Machine& machine, const Gpu& gpu);
 
 }  // namespace foretrain

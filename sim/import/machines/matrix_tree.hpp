@@ -1,4 +1,4 @@
-// A tree of PCIe that gives the classes of ways that a matrix of devices shows.
+// Builds a tree of PCIe that agrees with the path classes of a matrix such as that of nvidia-smi topo -m.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,15 @@
 
 namespace foretrain {
 
-/// As nvidia-smi words it, from near to far: PIX, PXB, PHB, NODE, SYS.
+/// Path between two devices in nvidia-smi's words, from near to far: PIX, PXB, PHB, NODE, SYS. The order of
+/// the values is used for comparisons.
 enum class PciPathKind : std::uint8_t { unsaid, self, one_switch, switches, host_bridge, numa_node, sockets };
 
 /// A cell of the matrix of `nvidia-smi topo -m`: the path between two devices.
 struct MatrixCell {
   PciPathKind way = PciPathKind::unsaid;
-  int nvlinks = 0;  ///< NVLinks hide the way over PCIe
+  /// Number of NVLinks between the devices. A cell with NVLinks does not show the PCIe path.
+  int nvlinks = 0;
   friend bool operator==(const MatrixCell&, const MatrixCell&) = default;
 };
 using MatrixCells = std::vector<std::vector<MatrixCell>>;
@@ -24,15 +26,18 @@ using MatrixCells = std::vector<std::vector<MatrixCell>>;
 struct MatrixDevice {
   PartKind kind = PartKind::gpu;
   std::string name;
-  int numa = -1;  ///< −1: not said
+  /// NUMA node; -1 when the matrix does not show it.
+  int numa = -1;
 };
 
-/// Devices are at one socket that are nearer than SYS to each other or share a NUMA node; below one switch
-/// what is PIX or PXB, with a switch of its own for each of several PIX groups. `cells` is square over
-/// `devices`.
+/// Builds the parts. Devices that are nearer than SYS or share a NUMA node are at one socket.
+/// Devices joined by PIX or PXB are below one switch; if it holds several PIX groups, each of them has a
+/// switch of its own.
+/// `cells` is square over `devices`.
 std::vector<MachinePart> parts_of_matrix(const std::vector<MatrixDevice>& devices, const MatrixCells& cells);
 
-/// Every pair with the same number of NVLinks, more than a GPU has for so many others: they go to NVSwitches.
+/// Replaces pairs of GPUs by links to NVSwitches, if every pair has the same number of NVLinks and a GPU
+/// cannot have that many to each of the others.
 void join_through_switches(std::vector<MachineNvlinks>& nvlinks, int gpus);
 
 }  // namespace foretrain

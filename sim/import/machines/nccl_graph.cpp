@@ -1,5 +1,7 @@
-// NCCL_GRAPH_DUMP_FILE: the channels that NCCL's own search found, <graph> by <graph>. They say nothing of a
-// machine; they are what our search is compared with (graph_check.hpp).
+// Reader of NCCL_GRAPH_DUMP_FILE: the channels that NCCL's own search found, such as
+// <graph id="0" pattern="4" nchannels="12" speedintra="20" typeintra="NVL"><channel><gpu dev="0"/><gpu
+// dev="1"/></channel></graph>.
+// They describe no machine; graph_check.hpp compares foretrain's search with them.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -15,9 +17,11 @@ namespace foretrain {
 
 namespace {
 
+/// Limits of graphs, of channels of a graph, and of GPUs of a channel.
 constexpr int kMostGraphs = 16, kMostGraphChannels = 64, kMostChannelGpus = 1024;
 
-/// By its number (src/include/graph.h: NCCL_TOPO_PATTERN_…).
+/// Returns NCCL's pattern by its number (src/include/graph.h: NCCL_TOPO_PATTERN_…); no value for other
+/// numbers.
 std::optional<nccl::Pattern> pattern_of_number(int number) {
   using enum nccl::Pattern;
   constexpr std::array<nccl::Pattern, 6> kPatterns{balanced_tree, split_tree, tree,
@@ -26,7 +30,8 @@ std::optional<nccl::Pattern> pattern_of_number(int number) {
                                     : std::nullopt;
 }
 
-/// "LOC", "NVL", … "SYS"; P2C and PXN in their newer places are PHB and PXN.
+/// Returns the class of a path by NCCL's name: "LOC", "NVL", … "SYS". P2C of newer versions counts as PHB, an
+/// unknown name as SYS.
 PathClass path_named(const std::string& name) {
   for (int i = 0; i <= static_cast<int>(PathClass::net); ++i) {
     if (name_of(static_cast<PathClass>(i)) == name) return static_cast<PathClass>(i);
@@ -34,14 +39,14 @@ PathClass path_named(const std::string& name) {
   return name == "P2C" ? PathClass::phb : name == "PIX" ? PathClass::pix : PathClass::sys;
 }
 
-/// Numbers of devices may be hexadecimal.
+/// Returns the number of a device, which may be hexadecimal.
 int device_number(const pugi::xml_node& node) {
   const std::string text = attribute_of(node, "dev");
   const long value = std::strtol(text.c_str(), nullptr, 0);
   return static_cast<int>(std::clamp(value, -1L, 1'000'000L));
 }
 
-/// Adapters stand before and behind the GPUs of a channel.
+/// Reads a channel. The adapters of a channel stand before and behind its GPUs.
 nccl::ChannelPath channel_of(const pugi::xml_node& channel) {
   nccl::ChannelPath path;
   for (const pugi::xml_node part : channel.children()) {
@@ -52,10 +57,12 @@ nccl::ChannelPath channel_of(const pugi::xml_node& channel) {
   return path;
 }
 
+/// Returns a rate in GB/s, bounded against nonsense.
 double graph_rate(const pugi::xml_node& graph, const char* name) {
   return std::clamp(graph.attribute(name).as_double(), 0.0, 1e5);
 }
 
+/// Reads one graph and reports what contradicts itself.
 void read_graph(const pugi::xml_node& node, const XmlSource& xml, Diagnostics& diagnostics,
                 Machine& machine) {
   const auto pattern = pattern_of_number(node.attribute("pattern").as_int());
@@ -75,6 +82,7 @@ void read_graph(const pugi::xml_node& node, const XmlSource& xml, Diagnostics& d
     if (static_cast<int>(graph.paths.size()) < kMostGraphChannels) graph.paths.push_back(channel_of(channel));
   }
   graph.channels = std::clamp(node.attribute("nchannels").as_int(), 0, kMostGraphChannels);
+  // A file that was cut off has fewer channels than it announces.
   if (graph.channels != static_cast<int>(graph.paths.size()))
     diagnostics.report(xml.span_of(node),
                        fmt::format("nchannels is {}, and {} stand here", graph.channels, graph.paths.size()),

@@ -1,5 +1,8 @@
-// NCCL's XML: <cpu> holds <pci>, which holds <pci>, <gpu> with its <nvlink>s, or <nic> with its <net>s. Files
-// that clouds inject have PCI alone, where class codes tell what a device is (NVIDIA/nccl src/graph/xml.cc).
+// Reader of NCCL_TOPO_DUMP_FILE and of the topology files that clouds inject (NVIDIA/nccl src/graph/xml.cc):
+// <cpu numaid="0"><pci busid="0000:07:00.0" class="0x030200" link_speed="16 GT/s" link_width="16"><gpu
+// dev="0" sm="80"><nvlink target="0000:c4:00.0" count="2" tclass="0x068000"/></gpu></pci></cpu>.
+// <pci> nests like the bridges of PCIe and ends in <gpu> or in <nic> with its <net>s. Files of clouds have
+// only <pci>, where class codes tell what a device is.
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -18,9 +21,10 @@ namespace foretrain {
 
 namespace {
 
+/// Class of NVSwitches, a bridge of another kind.
 constexpr std::string_view kNvswitchClass = "0x068000";
 
-/// "0x10de", "0x20b0" → "10de:20b0"
+/// Returns vendor and device of a <pci>: "0x10de" and "0x20b0" are "10de:20b0"; empty when one is missing.
 std::string device_of_nccl(const pugi::xml_node& pci) {
   const auto bare = [&](const char* name) {
     const std::string text = lower_case(attribute_of(pci, name));
@@ -30,6 +34,7 @@ std::string device_of_nccl(const pugi::xml_node& pci) {
   return vendor.empty() || device.empty() ? "" : vendor + ":" + device;
 }
 
+/// Returns the family of a <cpu>; no value for makers that the model does not know.
 std::optional<HostFamily> family_of_nccl(const pugi::xml_node& cpu) {
   const std::string arch = attribute_of(cpu, "arch"), vendor = attribute_of(cpu, "vendor");
   if (arch == "ppc64") return HostFamily::power9;
@@ -41,7 +46,8 @@ std::optional<HostFamily> family_of_nccl(const pugi::xml_node& cpu) {
   return std::nullopt;
 }
 
-/// RCCL writes AMD's architecture, as a number or as gfx90a, where NCCL writes nothing.
+/// Returns AMD's product by its architecture, which RCCL writes as a number or as gfx90a. NCCL writes none,
+/// so the text is empty for NVIDIA.
 std::string amd_product(std::string_view gcn) {
   static constexpr std::pair<std::string_view, std::string_view> kProducts[] = {
       {"906", "mi50"},      {"908", "mi100"},  {"gfx908", "mi100"}, {"910", "mi250x"},
@@ -52,6 +58,7 @@ std::string amd_product(std::string_view gcn) {
   return "";
 }
 
+/// Reads one topology. Elements are gathered in one walk, since links may name GPUs that stand below them.
 class NcclTopology {
  public:
   NcclTopology(const SourceText& source, Diagnostics& diagnostics)
@@ -71,11 +78,13 @@ class NcclTopology {
   }
 
  private:
+  /// A link of a GPU: addresses of both ends and class of the far one.
   struct Target {
     std::string from, to, target_class;
     int count;
   };
 
+  /// Takes one element and returns the node that its children hang at.
   int visit(const pugi::xml_node& node, int parent) {
     const std::string_view name = node.name();
     if (name == "cpu") return add_cpu(node);
@@ -86,17 +95,20 @@ class NcclTopology {
     return parent;
   }
 
+  /// Adds a NUMA node as a socket.
   int add_cpu(const pugi::xml_node& cpu) {
     if (!machine_.family) machine_.family = family_of_nccl(cpu);
     return add({PciNode::Kind::socket, -1, {}}, "");
   }
 
+  /// Adds a node with the class of its device and returns its index.
   int add(PciNode node, std::string pci_class) {
     nodes_.push_back(std::move(node));
     classes_.push_back(std::move(pci_class));
     return static_cast<int>(nodes_.size()) - 1;
   }
 
+  /// Adds a <pci> as a bridge; make_devices() finds out later what it is.
   int add_pci(const pugi::xml_node& pci, int parent) {
     PciNode node{PciNode::Kind::bridge, parent, {}};
     node.part.bus = lower_case(attribute_of(pci, "busid"));
@@ -106,26 +118,29 @@ class NcclTopology {
     return add(std::move(node), attribute_of(pci, "class"));
   }
 
+  /// Turns the <pci> of a <gpu> into a GPU.
   void add_gpu(const pugi::xml_node& gpu, int pci) {
     if (pci < 0 || is_socket(pci)) return diagnostics_.report(xml_.span_of(gpu), "a <gpu> outside a <pci>");
     PciNode& node = at(pci);
     node.kind = PciNode::Kind::gpu;
     node.part.name = amd_product(attribute_of(gpu, "gcn"));
-    // "70" is 7.0; AMD's GPUs have compute units there.
+    // "70" is capability 7.0. AMD's GPUs have the number of compute units there.
     if (gpu.attribute("gcn").empty()) node.part.compute_capability = gpu.attribute("sm").as_int() / 10.0;
     tells_gpus_ = true;
   }
 
-  /// A network port: an adapter of its own, so a card with two ports is two.
+  /// Adds a network port as an adapter of its own, so a card with two ports is two adapters.
   void add_net(const pugi::xml_node& net, int pci) {
     PciNode node{PciNode::Kind::adapter, pci, {}};
     if (pci >= 0 && !is_socket(pci)) node.part = at(pci).part;
     node.part.name = attribute_of(net, "name");
-    node.part.network_gbps = std::clamp(net.attribute("speed").as_double() / 1000, 0.0, 1e4);  // Mb/s
+    // NCCL writes the rate in Mb/s.
+    node.part.network_gbps = std::clamp(net.attribute("speed").as_double() / 1000, 0.0, 1e4);
     add(std::move(node), "");
     if (pci >= 0) ports_.insert(pci);
   }
 
+  /// Notes a link of a GPU to another device; its other end may follow later.
   void add_link(const pugi::xml_node& link, int pci) {
     if (pci < 0 || is_socket(pci)) return;
     machine_.tells_nvlinks = true;
@@ -133,8 +148,8 @@ class NcclTopology {
                       attribute_of(link, "tclass"), std::clamp(link.attribute("count").as_int(), 0, 64)});
   }
 
-  /// What is no bridge: by class, where no element says it. A card of network ports stays as the lanes above
-  /// them.
+  /// Finds GPUs and adapters by class where no element names them. A card of network ports stays as the lanes
+  /// above its ports.
   void make_devices() {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       PciNode& node = nodes_[i];
@@ -142,10 +157,12 @@ class NcclTopology {
       if (!tells_gpus_ && is_gpu_class(classes_[i])) node.kind = PciNode::Kind::gpu;
       if (is_adapter_class(classes_[i])) node.kind = PciNode::Kind::adapter;
     }
-    if (tells_gpus_) machine_.tells_nvlinks = true;  // a dump lists them all: none is none
+    // A dump lists all NVLinks, so none listed means that there are none.
+    if (tells_gpus_) machine_.tells_nvlinks = true;
   }
 
-  /// Links between two GPUs are told by both of them.
+  /// Adds the NVLinks by numbers of GPUs. Both GPUs list a link between them, so it is taken at the lower
+  /// one.
   void join_gpus() {
     std::map<std::string, int> gpu_at;
     const std::vector<int> gpus = machine_.of_kind(PartKind::gpu);
@@ -169,9 +186,12 @@ class NcclTopology {
   Diagnostics& diagnostics_;
   Machine machine_;
   std::vector<PciNode> nodes_;
+  /// Class codes of nodes_, in the same order.
   std::vector<std::string> classes_;
+  /// Nodes that hold network ports.
   std::set<int> ports_;
   std::vector<Target> links_;
+  /// True if the file names GPUs by <gpu>, as NCCL's own dumps do.
   bool tells_gpus_ = false;
 };
 

@@ -1,4 +1,5 @@
-// A network says only in which years its nodes were bought, and that only where nothing else is known.
+// The rate of a network tells only in which years its nodes were bought, so it counts only where nothing else
+// is known.
 #include "sim/import/machines/node_gpu.hpp"
 
 #include <algorithm>
@@ -9,13 +10,15 @@ namespace foretrain {
 
 namespace {
 
-/// Networks of a rate came with PCIe of a generation; 0: too slow to tell, or files tell of the node.
+/// Returns the PCIe generation that came with networks of this rate; 0 when the rate is too low to tell or a
+/// file describes the GPUs.
 int generation_by_network(const Machine& machine, const GpuTraits& traits) {
   const bool is_unknown = traits.product.empty() && traits.pci_device.empty() && traits.generation == 0 &&
                           traits.compute_capability <= 0 && !machine.tells_nvlinks;
   double gbps = machine.fabric.gbps;
   for (const int i : machine.of_kind(PartKind::adapter))
     gbps = std::max(gbps, machine.parts[static_cast<std::size_t>(i)].network_gbps);
+  // Networks below 90 Gb/s are found in nodes of every year.
   if (!is_unknown || gbps < 90) return 0;
   return gbps > 300 ? 5 : gbps > 150 ? 4 : 3;
 }
@@ -23,6 +26,7 @@ int generation_by_network(const Machine& machine, const GpuTraits& traits) {
 }  // namespace
 
 RecognisedGpu gpu_of_node(const Machine& machine, GpuTraits traits) {
+  // "1002:" without a device is what readers of rocm-smi give: the maker is known, the product is not.
   if (machine.has_no_gpu) return {"cpu-core", "no GPU in this node: a core of it computes"};
   if (traits.pci_device == "1002:" && traits.product.empty())
     return {amd_gpu_joined_as(machine.nvlinks, gpus_of(machine)), "AMD's GPUs that are joined like these",

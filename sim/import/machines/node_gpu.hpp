@@ -1,5 +1,5 @@
-// Which GPU of the catalog a node has: by what its own file tells, else by how the GPUs are joined, else by
-// the network.
+// Chooses the GPU of the catalog for a node: by what the node's own file says, else by how the GPUs are
+// joined, else by the network.
 #pragma once
 
 #include "sim/import/machines/machine.hpp"
@@ -7,7 +7,9 @@
 
 namespace foretrain {
 
-/// `traits` is what the first GPU of the machine tells. A node that says it has no GPU gets a core.
+/// Returns the GPU. `traits` are the facts of the machine's first GPU. A node that says it has no GPU gets
+/// "cpu-core", on which it trains.
+/// Throws InputError as recognised_gpu() does.
 RecognisedGpu gpu_of_node(const Machine& machine, GpuTraits traits);
 
 }  // namespace foretrain

@@ -1,4 +1,6 @@
-// Two tables of PCI numbers, from the PCI ID repository (pci-ids.ucw.cz) and the makers' documentation.
+// Tables of PCI numbers, of GPUs and of adapters, from the PCI ID repository (pci-ids.ucw.cz) and the
+// makers' documentation.
+// A GPU without a row is recognised by its product or by the nearest entry of the catalog.
 #include "sim/import/machines/pci_devices.hpp"
 
 #include <algorithm>
@@ -22,11 +24,13 @@ namespace foretrain {
 
 namespace {
 
+/// A PCI number with the catalog's name of the GPU.
 struct GpuModel {
   std::string_view device, gpu;
 };
 
-/// NVIDIA is 10de, AMD 1002. A board that another name of the catalog describes as well has one row.
+/// GPUs by PCI number; vendor 10de is NVIDIA, 1002 is AMD. Where two entries of the catalog are the same
+/// board, one of them has a row.
 constexpr GpuModel kGpuModels[] = {{"10de:102d", "k80"},
                                    {"10de:15f7", "p100-pcie-12gb"},
                                    {"10de:15f8", "p100-pcie-16gb"},
@@ -79,7 +83,8 @@ constexpr GpuModel kGpuModels[] = {{"10de:102d", "k80"},
                                    {"1002:74a1", "mi300x"},
                                    {"1002:74a5", "mi325x"}};
 
-/// Mellanox/NVIDIA is 15b3, Amazon 1d0f, Cornelis/Intel 8086, HPE/Cray 17db.
+/// Adapters by PCI number; vendor 15b3 is Mellanox (NVIDIA), 1d0f Amazon, 8086 Cornelis (Intel), 17db Cray
+/// (HPE).
 constexpr AdapterModel kAdapterModels[] = {
     {"15b3:1003", "ib_fdr", "ConnectX-3"},      {"15b3:1007", "ib_fdr", "ConnectX-3 Pro"},
     {"15b3:1011", "ib_fdr", "Connect-IB"},      {"15b3:1013", "ib_edr", "ConnectX-4"},
@@ -93,7 +98,7 @@ constexpr AdapterModel kAdapterModels[] = {
     {"8086:24f0", "opa100", "Omni-Path"},       {"8086:24f1", "opa100", "Omni-Path"},
     {"17db:0501", "slingshot11", "Cassini"}};
 
-/// Rates of ports, Gb/s, of InfiniBand and of Ethernet.
+/// Rates of ports in Gb/s, with the links of the catalog for InfiniBand and for Ethernet.
 struct PortRate {
   double gbps;
   std::string_view infiniband, ethernet;
@@ -103,6 +108,7 @@ constexpr PortRate kPortRates[] = {{1, "", "eth_1_tcp"},          {10, "", "eth_
                                    {56, "ib_fdr", "roce_40_cx3"}, {100, "ib_edr", "roce_100"},
                                    {200, "ib_hdr", "roce_200"},   {400, "ib_ndr", "roce_400"}};
 
+/// Returns all entries of the catalog but CPU cores.
 std::vector<Gpu> catalog_gpus() {
   std::vector<Gpu> gpus;
   for (const std::string& name : names_in(CatalogKind::gpus))
@@ -111,8 +117,8 @@ std::vector<Gpu> catalog_gpus() {
   return gpus;
 }
 
-/// NVIDIA hands out device numbers by chip: the first two digits tell the generation of a board that has no
-/// row.
+/// NVIDIA assigns device numbers by chip: the first two digits give the compute capability of a board that
+/// has no row.
 struct ChipNumbers {
   std::string_view digits;
   double compute_capability;
@@ -122,7 +128,7 @@ constexpr ChipNumbers kChipNumbers[] = {
     {"1d", 7.0}, {"1e", 7.5}, {"1f", 7.5}, {"21", 7.5}, {"20", 8.0},  {"22", 8.6}, {"24", 8.6}, {"25", 8.6},
     {"23", 9.0}, {"26", 8.9}, {"27", 8.9}, {"28", 8.9}, {"29", 10.0}, {"2b", 12.0}};
 
-/// Words by which sites ask for a generation.
+/// Words by which sites ask for a generation, with its compute capability.
 struct GenerationWord {
   std::string_view word;
   double compute_capability;
@@ -131,13 +137,16 @@ constexpr GenerationWord kGenerationWords[] = {{"kepler", 3.7}, {"pascal", 6.0},
                                                {"turing", 7.5}, {"ampere", 8.0},    {"lovelace", 8.9},
                                                {"hopper", 9.0}, {"blackwell", 10.0}};
 
+/// Returns the compute capability of a product that is only the word of a generation, such as "volta"; 0 for
+/// others.
 double stated_generation(std::string_view product) {
   const std::string word = lower_case(product);
   const auto found = std::ranges::find(kGenerationWords, word, &GenerationWord::word);
   return found == std::end(kGenerationWords) ? 0 : found->compute_capability;
 }
 
-/// 0: not said.
+/// Returns the compute capability: as given, else by the word of a generation, else by the chip; 0 when
+/// unknown.
 double compute_capability_of(const GpuTraits& traits) {
   if (traits.compute_capability > 0 || !traits.pci_device.starts_with("10de:"))
     return traits.compute_capability > 0 ? traits.compute_capability : stated_generation(traits.product);
@@ -146,19 +155,22 @@ double compute_capability_of(const GpuTraits& traits) {
   return found == std::end(kChipNumbers) ? 0 : found->compute_capability;
 }
 
-/// Which of equally near ones: the kinds that most nodes have, in the order of their numbers.
+/// The kinds that most nodes have, in the order of their numbers; they decide between entries that are
+/// equally near.
 constexpr std::string_view kUsualKinds[] = {"a100-sxm4-40gb", "h100-sxm5-80gb", "v100-sxm2-16gb",
                                             "a100-pcie-40gb", "v100-pcie-16gb", "t4",
                                             "l40s",           "rtx-3090"};
 
-/// Digits of "pcie4_x16"; 0: the GPU hangs at something else.
+/// Returns the PCIe generation of an entry, from the digit in "pcie4_x16"; 0 when the GPU hangs at another
+/// link.
 int generation_of(const Gpu& gpu) {
   const std::string link = host_link_of(gpu);
   return link.starts_with("pcie") ? link[4] - '0' : 0;
 }
 
-/// How far a GPU of the catalog is from what is known of one. A weight says what excludes more than all below
-/// it together: the generation of the chip, then PCIe, then NVLinks, then what is usual.
+/// Returns how far an entry of the catalog is from the known facts; 0 is nearest.
+/// The weights fall with the strength of the evidence: the generation of the chip (1000), PCIe (100), a
+/// bridge where links are wired (50), NVLinks (1), and what is usual (0.01).
 double distance(const Gpu& gpu, const GpuTraits& traits) {
   const auto usual = std::ranges::find(kUsualKinds, gpu.name);
   double out = 0.01 * static_cast<double>(usual - std::begin(kUsualKinds));
@@ -168,17 +180,18 @@ double distance(const Gpu& gpu, const GpuTraits& traits) {
   if (gpu.ports.bridged && traits.is_wired) out += 50;
   const int nvlinks = gpu.ports.bridged && traits.is_wired ? 0 : gpu.ports.nvlinks;
   if (traits.nvlinks >= 0) return out + std::abs(nvlinks - traits.nvlinks);
-  // Boards of eight have NVLinks; of fewer GPUs nobody knows.
+  // Boards of eight GPUs have NVLinks; for fewer GPUs nothing is known.
   return out + (traits.gpus_of_node >= 8 && (nvlinks == 0 || gpu.ports.bridged) ? 1 : 0);
 }
 
+/// Returns the nearest of the entries as an assumption.
 RecognisedGpu nearest_of(std::vector<Gpu> gpus, const GpuTraits& traits, std::string because) {
   const auto nearest =
       std::ranges::min_element(gpus, {}, [&](const Gpu& gpu) { return distance(gpu, traits); });
   return {nearest->name, std::move(because), true};
 }
 
-/// 50 of "AMD Instinct MI50"; 0: none of AMD's products.
+/// Returns the number of an AMD product: 50 for "AMD Instinct MI50"; 0 for other products.
 int amd_number(std::string_view product) {
   const std::vector<std::string> words = product_words(product);
   if (words.size() != 1 || !words.front().starts_with("mi")) return 0;
@@ -188,7 +201,7 @@ int amd_number(std::string_view product) {
   return std::clamp(number, 0, 10'000);
 }
 
-/// Of AMD's GPUs alone: the one whose number is nearest.
+/// Returns AMD's entry whose number is nearest, on a logarithmic scale.
 RecognisedGpu nearest_of_amd(std::vector<Gpu> gpus, const GpuTraits& traits) {
   std::erase_if(gpus, [](const Gpu& gpu) { return !is_amd(gpu.architecture); });
   const int wanted = amd_number(traits.product);
@@ -198,7 +211,7 @@ RecognisedGpu nearest_of_amd(std::vector<Gpu> gpus, const GpuTraits& traits) {
   return {std::ranges::min_element(gpus, {}, ratio)->name, "\"" + traits.product + "\"", true};
 }
 
-/// A product that is none of the catalog's, and nothing else that tells its generation.
+/// Throws InputError for a product that the catalog lacks, when no other fact tells its generation.
 void refuse_unknown_product(const std::vector<Gpu>& gpus, const GpuTraits& traits) {
   const bool is_known = compute_capability_of(traits) > 0 || traits.nvlinks >= 0 || traits.generation > 0 ||
                         !traits.pci_device.empty() || stated_generation(traits.product) > 0;
@@ -212,6 +225,7 @@ void refuse_unknown_product(const std::vector<Gpu>& gpus, const GpuTraits& trait
                    : fmt::format("--gpu NAME says which it is, as in --gpu {}", fmt::join(near, ", ")));
 }
 
+/// Returns the known facts in words, for the comment behind the GPU.
 std::string what_is_known(const GpuTraits& traits) {
   std::vector<std::string> facts;
   if (!traits.product.empty()) facts.push_back("\"" + traits.product + "\"");
@@ -233,6 +247,7 @@ const AdapterModel* adapter_of(std::string_view pci_device) {
 std::string network_of(std::string_view pci_device, double gbps, bool is_ethernet_port) {
   const AdapterModel* model = adapter_of(pci_device);
   const bool is_mellanox = pci_device.empty() || pci_device.starts_with("15b3:");
+  // Mellanox's adapters run InfiniBand and Ethernet, so the rate decides for them alone.
   if (model != nullptr && (gbps <= 0 || !is_mellanox)) return std::string(model->network);
   for (const PortRate& rate : kPortRates) {
     if (std::abs(gbps - rate.gbps) > 0.05 * rate.gbps) continue;
@@ -265,6 +280,7 @@ std::vector<std::string> gpu_names_among(const std::vector<std::string>& words) 
   if (words.empty()) return out;
   const std::vector<Gpu> gpus = catalog_gpus();
   std::ranges::copy_if(words, std::back_inserter(out), [&gpus](const std::string& word) {
+    // The word must name a product on its own: its first part has letters and digits, as in "v100-32g".
     const std::string first = word.substr(0, word.find_first_of("-_"));
     const bool has_letter =
         std::ranges::any_of(first, [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; });
@@ -280,6 +296,7 @@ std::vector<std::string> gpu_names_among(const std::vector<std::string>& words) 
 RecognisedGpu recognised_gpu(const GpuTraits& traits) {
   std::vector<Gpu> gpus = catalog_gpus();
   const auto model = std::ranges::find(kGpuModels, traits.pci_device, &GpuModel::device);
+  // A board in the table is certain, if the catalog still has it.
   if (model != std::end(kGpuModels) && std::ranges::find(gpus, model->gpu, &Gpu::name) != gpus.end())
     return {std::string(model->gpu), "PCI " + traits.pci_device};
   if (traits.pci_device.starts_with("1002:"))
@@ -288,6 +305,7 @@ RecognisedGpu recognised_gpu(const GpuTraits& traits) {
   for (const Gpu& gpu : gpus) {
     if (is_product(gpu, product_alone(traits.product))) alike.push_back(gpu);
   }
+  // A product with several entries, such as sizes of memory, is decided by the other facts.
   if (alike.size() == 1) return {alike.front().name, "\"" + traits.product + "\""};
   if (alike.empty() && amd_number(traits.product) > 0) return nearest_of_amd(std::move(gpus), traits);
   if (alike.empty()) refuse_unknown_product(gpus, traits);

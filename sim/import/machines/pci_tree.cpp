@@ -1,4 +1,5 @@
-// One walk from the leaves up counts what lies below each bridge, one down places what stays.
+// A pass from the leaves up counts the useful children of each bridge; a pass down places what stays. Both
+// are linear, since parents stand before their children.
 #include "sim/import/machines/pci_tree.hpp"
 
 #include <algorithm>
@@ -17,18 +18,19 @@ namespace {
 
 using Nodes = std::vector<PciNode>;
 
-/// "0x030200", "0302" → "0302"
+/// Returns the first four digits of a class code: "0x030200" and "0302" give "0302".
 std::string class_code(std::string_view pci_class) {
   std::string code = lower_case(trimmed(pci_class));
   if (code.starts_with("0x")) code.erase(0, 2);
   return code.substr(0, 4);
 }
 
+/// Says whether a node is a device that training uses.
 bool is_leaf(const PciNode& node) {
   return node.kind == PciNode::Kind::gpu || node.kind == PciNode::Kind::adapter;
 }
 
-/// Children that lead to a GPU or an adapter, by node.
+/// Returns, for each node, how many of its children lead to a GPU or an adapter.
 std::vector<int> useful_children(const Nodes& nodes) {
   std::vector<int> children(nodes.size(), 0);
   for (std::size_t i = nodes.size(); i-- > 0;) {
@@ -38,11 +40,12 @@ std::vector<int> useful_children(const Nodes& nodes) {
   return children;
 }
 
+/// Says whether two nodes have the same known PCI number.
 bool same_model(const PciNode& a, const PciNode& b) {
   return !a.part.pci_device.empty() && a.part.pci_device == b.part.pci_device;
 }
 
-/// Collapses the listed nodes onto those that stay.
+/// Collapses the listed nodes onto those that stay: stays_as_ maps each node to the part that stands for it.
 class Collapsed {
  public:
   explicit Collapsed(const Nodes& nodes)
@@ -54,15 +57,19 @@ class Collapsed {
   }
 
  private:
+  /// Places one node; its parent was placed before.
   void place(std::size_t i) {
     const PciNode& node = nodes_[i];
     if (node.kind == PciNode::Kind::socket) return keep(i, PartKind::socket, -1);
+    // A device outside of all sockets has no place in the tree.
     if (node.parent < 0) return;
     const std::size_t parent = static_cast<std::size_t>(node.parent);
     if (node.kind == PciNode::Kind::gpu) return keep(i, PartKind::gpu, stays_as_[parent]);
     if (node.kind == PciNode::Kind::adapter) return keep(i, PartKind::adapter, stays_as_[parent]);
+    // A bridge with one useful child only passes its lanes on.
     const bool is_lane = children_[i] < 2;
     const bool is_merged =
+        // Bridges of one device are lanes, and chips of one switch are listed as bridges below each other.
         switch_above(i) >= 0 && same_model(node, nodes_[static_cast<std::size_t>(switch_above(i))]);
     if (is_lane || is_merged)
       stays_as_[i] = stays_as_[parent];
@@ -70,7 +77,7 @@ class Collapsed {
       keep(i, PartKind::pcie_switch, stays_as_[parent]);
   }
 
-  /// The nearest listed bridge above that is a switch; -1: none.
+  /// Returns the nearest bridge above that is a switch; -1 when there is none.
   int switch_above(std::size_t i) const {
     for (int up = nodes_[i].parent; up >= 0; up = nodes_[static_cast<std::size_t>(up)].parent) {
       const PciNode& above = nodes_[static_cast<std::size_t>(up)];
@@ -79,6 +86,7 @@ class Collapsed {
     return -1;
   }
 
+  /// Adds a part for a node.
   void keep(std::size_t i, PartKind kind, int parent) {
     MachinePart part = nodes_[i].part;
     part.kind = kind;
@@ -92,7 +100,8 @@ class Collapsed {
   std::vector<MachinePart> parts_;
 };
 
-/// GPUs, or adapters, change places among themselves; nothing has one for a parent.
+/// Sorts GPUs, or adapters, by PCI address among their places. No part has one of them as parent, so indices
+/// stay valid.
 void sort_by_bus(std::vector<MachinePart>& parts, PartKind kind) {
   std::vector<std::size_t> places;
   std::vector<MachinePart> alike;
@@ -105,7 +114,7 @@ void sort_by_bus(std::vector<MachinePart>& parts, PartKind kind) {
   for (std::size_t i = 0; i < places.size(); ++i) parts[places[i]] = alike[i];
 }
 
-/// Parents may only stand behind a GPU that moved before them; so sockets and switches come first.
+/// Reorders parts: sockets, switches, GPUs, adapters. Parents stay before their children.
 std::vector<MachinePart> places_first(const std::vector<MachinePart>& parts) {
   std::vector<int> moved(parts.size(), -1);
   std::vector<MachinePart> out;
@@ -142,6 +151,7 @@ std::vector<MachinePart> machine_parts(const std::vector<PciNode>& nodes) {
 
 void keep_one_maker(std::vector<PciNode>& nodes, std::vector<std::string>& remarks) {
   std::map<std::string, int> counts;
+  // Lists without numbers have only names; the first four digits of a number are the maker.
   const auto maker = [](const PciNode& node) {
     return node.part.pci_device.empty() ? node.part.name : node.part.pci_device.substr(0, 4);
   };
@@ -158,6 +168,7 @@ void keep_one_maker(std::vector<PciNode>& nodes, std::vector<std::string>& remar
 }
 
 int pcie_generation(std::string_view speed) {
+  // GT/s of one lane, from generation 1 on.
   constexpr std::array<double, 6> kGigatransfers{2.5, 5, 8, 16, 32, 64};
   const double rate = std::strtod(std::string(speed.substr(0, 16)).c_str(), nullptr);
   for (std::size_t i = 0; i < kGigatransfers.size(); ++i) {

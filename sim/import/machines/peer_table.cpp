@@ -1,4 +1,5 @@
-// nvidia-smi topo -p2p r|w|n|a: OK or why not, for each pair of GPUs.
+// Reader of nvidia-smi topo -p2p r|w|n|a: for each pair of GPUs OK, or the reason why not, as in " GPU0 X OK
+// NS".
 #include <algorithm>
 #include <array>
 
@@ -9,14 +10,15 @@ namespace foretrain {
 
 namespace {
 
-/// Chipset, topology, disabled, GPU not supported, not available.
+/// Words for refusals: not supported, by chipset, by topology or by GPU; disabled; unknown; not available.
 constexpr std::array<std::string_view, 7> kRefusals{"NS", "CNS", "TNS", "GNS", "DR", "U", "NA"};
 
+/// The meaning of a line: whether it is a row of the table, and whether it refuses a pair.
 struct PeerRow {
   bool is_row = false, refuses = false;
 };
 
-/// "GPU0 X OK NS …"
+/// Reads "GPU0 X OK NS …". A line with any other word is no row.
 PeerRow peer_row_of(std::string_view line) {
   const Words words = words_of(line);
   PeerRow row;
@@ -40,7 +42,7 @@ bool is_peer_table(std::string_view text) {
   return false;
 }
 
-/// One pair that is refused is taken for all: NCCL's rings go through every GPU.
+/// Takes one refused pair for all pairs: NCCL's rings pass through every GPU.
 Machine read_peer_table(const SourceText& source, Diagnostics&) {
   Machine machine;
   machine.peer_access = true;
@@ -51,6 +53,7 @@ Machine read_peer_table(const SourceText& source, Diagnostics&) {
     if (machine.place.line == 0) machine.place = {source.name, line.number};
     if (row.refuses) machine.peer_access = false;
     const auto gpu = integer_of(words_of(line.text)[0].substr(3)).value_or(0);
+    // The rows are numbered from 0, so the highest number gives the count.
     if (gpu < 1000) machine.gpu_count = std::max(machine.gpu_count, static_cast<int>(gpu) + 1);
   }
   return machine;

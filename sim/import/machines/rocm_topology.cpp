@@ -1,5 +1,8 @@
-// rocm-smi --showtopo: matrices of weights, hops and link types between GPUs, and the NUMA node of each. How
-// many links two GPUs share is in none of them.
+// Reader of rocm-smi --showtopo: matrices of weights, hops and link types between GPUs, each below its
+// heading, and the NUMA node of each GPU:
+// "==== Link Type between two GPUs ====", then "GPU0   0   XGMI   PCIE".
+// Directly linked pairs are taken. How many links two GPUs share is in none of the matrices;
+// settle_amd_links() fills it in.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -15,11 +18,13 @@ namespace foretrain {
 
 namespace {
 
+/// Limit of GPUs.
 constexpr std::size_t kMostRocmGpus = 128;
 
+/// The matrices that matter; `none` is any other part of the output.
 enum class RocmTable : std::uint8_t { none, weights, hops, types, access };
 
-/// By the heading that stands over it, between equals signs.
+/// Returns the matrix that a heading between equal signs announces.
 RocmTable rocm_table_of(std::string_view line) {
   if (!holds(line, "==")) return RocmTable::none;
   if (holds(line, "Weight between")) return RocmTable::weights;
@@ -28,7 +33,7 @@ RocmTable rocm_table_of(std::string_view line) {
   return holds(line, "accessib") || holds(line, "Access between") ? RocmTable::access : RocmTable::none;
 }
 
-/// Of "GPU3" and "GPU[3]"; nothing for other words.
+/// Returns the number of "GPU3" or "GPU[3]"; no value for other words.
 std::optional<int> rocm_gpu_of(std::string_view word) {
   if (!word.starts_with("GPU")) return std::nullopt;
   word.remove_prefix(3);
@@ -38,12 +43,14 @@ std::optional<int> rocm_gpu_of(std::string_view word) {
                                                      : std::nullopt;
 }
 
+/// A row of a matrix with its line.
 struct RocmRow {
   int line = 0;
   std::vector<std::string> cells;
 };
 using RocmRows = std::map<int, RocmRow>;
 
+/// Reads the whole output. The matrices are checked against each other before they are used.
 class RocmTopology {
  public:
   RocmTopology(const SourceText& source, Diagnostics& diagnostics)
@@ -59,6 +66,7 @@ class RocmTopology {
     check_rows(types_);
     check_rows(hops_);
     check_rows(weights_);
+    // Cells are read by index from here on, which is safe only for whole rows.
     if (!diagnostics_.empty()) return machine;
     place_gpus(machine);
     join_gpus(machine);
@@ -67,6 +75,7 @@ class RocmTopology {
   }
 
  private:
+  /// Takes a line: a heading, a fact of a GPU, or a row of the current matrix.
   void take(const LogLine& line) {
     if (holds(line.text, "==")) open_ = rocm_table_of(line.text);
     const Words words = words_of(line.text, kMostRocmGpus + 2);
@@ -77,6 +86,7 @@ class RocmTopology {
     if (words.size() > 1 && !rocm_gpu_of(words[1])) take_row(line.number, *gpu, words);
   }
 
+  /// Adds a row to the current matrix. A repeated row is skipped, as some commands print a matrix twice.
   void take_row(int line, int gpu, const Words& words) {
     RocmRows* rows = open_ == RocmTable::weights ? &weights_
                      : open_ == RocmTable::hops  ? &hops_
@@ -91,12 +101,13 @@ class RocmTopology {
     for (std::size_t i = 1; i < words.size(); ++i) row.cells.emplace_back(words[i]);
   }
 
+  /// Takes a row of the matrix of access: a single "False" means that not every GPU reaches every other.
   void take_access(const Words& words) {
     if (!access_) access_ = true;
     if (std::ranges::find(words, "False") != words.end()) access_ = false;
   }
 
-  /// "GPU[1] : (Topology) Numa Affinity: 3", "GPU[0] : Card Series: AMD Instinct MI250X".
+  /// Takes "GPU[1] : (Topology) Numa Node: 3" or "GPU[0] : Card Series: AMD Instinct MI250X".
   void take_fact(std::string_view line, int gpu) {
     if (const auto numa = integer_behind(line, "Numa Node:"); numa && numa_of_.size() < kMostRocmGpus)
       numa_of_[gpu] = std::clamp(static_cast<int>(*numa), -1, 1000);
@@ -107,8 +118,10 @@ class RocmTopology {
     }
   }
 
+  /// Returns a matrix that the file has; its rows give the number of GPUs.
   const RocmRows& rows() const { return !types_.empty() ? types_ : !hops_.empty() ? hops_ : weights_; }
 
+  /// Reports missing rows, rows that were cut, and matrices of different sizes.
   void check_rows(const RocmRows& rows) {
     int expected = 0;
     for (const auto& [gpu, row] : rows) {
@@ -128,7 +141,7 @@ class RocmTopology {
                           "the matrices are of one machine");
   }
 
-  /// A socket for every NUMA node that a GPU is at.
+  /// Adds a socket for every NUMA node that has a GPU, and the GPUs.
   void place_gpus(Machine& machine) const {
     std::map<int, int> socket_of;
     const int count = static_cast<int>(rows().size());
@@ -142,32 +155,37 @@ class RocmTopology {
     }
     for (int gpu = 0; gpu < count; ++gpu) {
       machine.parts.push_back({PartKind::gpu, socket_of.at(numa(gpu))});
+      // The maker is known and the device is not; gpu_of_node() looks at the links instead.
       machine.parts.back().pci_device = "1002:";
     }
     machine.family = HostFamily::amd;
     machine.peer_access = access_;
   }
 
+  /// Returns a cell; empty when the matrix lacks the row. Rows were checked to have all columns.
   std::string_view cell(const RocmRows& rows, int a, int b) const {
     const auto row = rows.find(a);
     return row == rows.end() ? std::string_view()
                              : std::string_view(row->second.cells[static_cast<std::size_t>(b)]);
   }
 
+  /// Says whether two GPUs are joined by Infinity Fabric, directly or over other GPUs.
   bool is_linked(int a, int b) const {
     const std::string type = lower_case(cell(types_, a, b));
     return types_.empty() ? false : type == "xgmi";
   }
 
-  /// A link of their own, not over another GPU: one hop, or where hops do not differ, the least weight.
+  /// Says whether two GPUs have a link of their own: one hop, or where hops do not differ, the least weight.
   bool is_direct(int a, int b) const {
     if (!is_linked(a, b)) return false;
     const auto weight = integer_of(cell(weights_, a, b));
+    // The route over another GPU has a higher weight than a link of its own.
     if (weight && least_weight_ > 0 && *weight > least_weight_) return false;
     const auto hops = integer_of(cell(hops_, a, b));
     return !hops || *hops <= std::max<std::int64_t>(least_hops_, 1);
   }
 
+  /// Finds the least weight and the least hops of any linked pair.
   void find_least() {
     const int count = static_cast<int>(rows().size());
     for (int a = 0; a < count; ++a) {
@@ -181,6 +199,7 @@ class RocmTopology {
     }
   }
 
+  /// Adds the direct links; a count of 0 means that their number is unknown.
   void join_gpus(Machine& machine) {
     if (types_.empty()) return;
     find_least();

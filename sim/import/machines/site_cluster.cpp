@@ -1,4 +1,5 @@
-// Kind after kind, the first as a cluster file of its own has it; then the partitions, each with its kinds.
+// Writes the cluster file of a site with several kinds of node: the first kind as a cluster file of its own
+// has it, then the partitions with their kinds, then the other kinds.
 #include <algorithm>
 #include <map>
 
@@ -18,9 +19,11 @@ namespace foretrain {
 
 namespace {
 
+/// Limit of the name of a kind, in bytes.
 constexpr std::size_t kLongestKindName = 60;
 
-/// Letters, digits and what else a partition's name may hold.
+/// Returns a text as the name of a kind: lower case, blanks as dashes, and only letters, digits, "_", "-" and
+/// ".".
 std::string kind_word(std::string_view text) {
   std::string out;
   for (const char c : lower_case(text)) {
@@ -31,13 +34,14 @@ std::string kind_word(std::string_view text) {
   return out.substr(0, kLongestKindName);
 }
 
+/// Writes one site. Every kind of node is a Machine of its own.
 class SiteWriter {
  public:
   SiteWriter(const Machine& site, const ImportAnswers& answers) : answers_(answers), kinds_{site} {
     kinds_.front().other_kinds.clear();
     kinds_.insert(kinds_.end(), site.other_kinds.begin(), site.other_kinds.end());
     for (Machine& kind : kinds_) {
-      // Slurm's GPUs without a type have none in a request.
+      // A job cannot ask for Slurm's GPUs by type where they have none; elsewhere the product serves as type.
       const bool is_untyped = kind.site.system == BatchSystem::slurm;
       if (kind.site.gpu_type.empty() && !is_untyped) kind.site.gpu_type = kind_word(kind.gpu_product);
     }
@@ -46,6 +50,7 @@ class SiteWriter {
     order_features();
   }
 
+  /// Writes all kinds. The partitions stand behind the first one, where the schema expects them.
   ImportedCluster write() {
     std::int64_t nodes = 0;
     for (const Machine& kind : kinds_) nodes += std::max(kind.fabric.nodes, 1);
@@ -65,7 +70,8 @@ class SiteWriter {
   }
 
  private:
-  /// What the user says of a node holds where all are alike.
+  /// Throws InputError for answers that only make sense where all nodes are alike, and for a --gpu that no
+  /// kind has.
   void refuse_answers_of_one() const {
     const std::string_view option = answers_.nodes > 0           ? "--nodes"
                                     : answers_.gpus_per_node > 0 ? "--gpus-per-node"
@@ -84,17 +90,18 @@ class SiteWriter {
                      fmt::format("known: {}", fmt::join(known, "; ")));
   }
 
-  /// Whether --gpu says which product a kind has.
+  /// Says whether --gpu tells which product a kind has.
   bool is_answered(const Machine& kind) const {
     const std::string& told = kind.gpu_product.empty() ? kind.site.gpu_type : kind.gpu_product;
     return told.empty() || !are_different_products(told, answers_.gpu);
   }
 
+  /// Returns the word that a kind is named by: its type in requests, else its product.
   static std::string word_of(const Machine& kind) {
     return kind_word(kind.site.gpu_type.empty() ? kind.gpu_product : kind.site.gpu_type);
   }
 
-  /// By type or product; where several have the same, also by the number of GPUs.
+  /// Names the kinds by type or product; where several have the same, the number of GPUs is added.
   void name_kinds() {
     std::map<std::string, int> uses;
     for (const Machine& kind : kinds_) ++uses[word_of(kind)];
@@ -107,8 +114,8 @@ class SiteWriter {
     }
   }
 
-  /// Those that tell kinds apart stand first: scripts ask for the first one. Where none does, all are left
-  /// out.
+  /// Puts those features first that tell kinds apart, because scripts ask for the first one. Where no feature
+  /// does, all are left out.
   void order_features() {
     std::map<std::string, std::size_t> uses;
     for (const Machine& kind : kinds_) {
@@ -123,6 +130,7 @@ class SiteWriter {
     }
   }
 
+  /// Writes one kind and collects its assumptions and warnings, each with the name of the kind.
   ImportedNode take(std::size_t kind, const KindPlace& place) {
     ImportAnswers own = answers_;
     if (!own.gpu.empty() && !is_answered(kinds_[kind])) own.gpu.clear();
@@ -133,7 +141,7 @@ class SiteWriter {
     return node;
   }
 
-  /// Every partition once, with the names of its kinds.
+  /// Returns every partition once, with the names of the kinds that it has.
   std::vector<Partition> partitions() const {
     std::vector<Partition> all;
     for (std::size_t i = 0; i < kinds_.size(); ++i) {
@@ -152,6 +160,7 @@ class SiteWriter {
   ImportedCluster out_;
 };
 
+/// Writes a machine whose nodes are all alike.
 ImportedCluster cluster_of_node(const Machine& machine, const ImportAnswers& answers) {
   ImportedNode node = write_imported_node(machine, answers, {});
   return {std::move(node.text), std::move(node.assumptions), std::move(node.doubts)};
@@ -162,6 +171,7 @@ ImportedCluster cluster_of_node(const Machine& machine, const ImportAnswers& ans
 ImportedCluster cluster_of(const Machine& machine, const ImportAnswers& answers) {
   ImportedCluster out =
       machine.other_kinds.empty() ? cluster_of_node(machine, answers) : SiteWriter(machine, answers).write();
+  // The text is read back, so that a file that cannot be read is found here.
   const ClusterSpec spec = read_or_throw(SourceText{"imported cluster", out.text}, read_cluster);
   if (machine.other_kinds.empty()) out.checks = graph_checks(spec, machine.graphs);
   return out;

@@ -1,6 +1,9 @@
-// nvidia-smi topo -m in all its vintages: columns by tabs, blanks or bars; adapters as NIC0 or mlx5_0; SOC
-// for SYS; colours, prompts and legends around it. A row is read by its words, so headers that are glued
-// together or lost do no harm.
+// Reader of nvidia-smi topo -m in all its versions:
+// "GPU0  X  NV12  SYS  PXB  0-23,48-71  0".
+// Columns are separated by tabs, blanks or bars, adapters are called NIC0 or mlx5_0, and SOC is an old word
+// for SYS. Colours, prompts and legends may surround the matrix.
+// A row is read by its words, so headers that are glued together or lost do no harm. Paths, NVLinks,
+// affinities and NUMA nodes are taken.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -17,9 +20,10 @@ namespace foretrain {
 
 namespace {
 
+/// Limit of devices, which are the rows.
 constexpr std::size_t kMostDevices = 128;
 
-/// "X" is the device itself; "NV12" twelve NVLinks; nothing for any other word.
+/// Reads a cell: "X" is the device itself, "NV12" stands for twelve NVLinks; no value for any other word.
 std::optional<MatrixCell> cell_of(std::string_view word) {
   static constexpr std::array<std::pair<std::string_view, PciPathKind>, 7> kWays{
       {{"X", PciPathKind::self},
@@ -39,31 +43,35 @@ std::optional<MatrixCell> cell_of(std::string_view word) {
              : std::nullopt;
 }
 
+/// Says whether a word is "GPU" with a number.
 bool is_gpu_name(std::string_view word) {
   return word.starts_with("GPU") && integer_of(word.substr(3)).has_value();
 }
 
-/// A row's own name: GPU3, NIC0, mlx5_2, rocep4s0f0, bnxt_re0, …
+/// Says whether a word can be the name of a row, such as GPU3, NIC0, mlx5_2, rocep4s0f0 or bnxt_re0: it
+/// begins with a letter and ends with a digit.
 bool is_device_name(std::string_view word) {
   return !word.empty() && std::isalpha(static_cast<unsigned char>(word[0])) != 0 && !cell_of(word) &&
          std::isdigit(static_cast<unsigned char>(word.back())) != 0;
 }
 
+/// A row of the matrix as it stands in the text.
 struct MatrixRow {
   int line = 0;
   std::string name;
   std::vector<MatrixCell> cells;
-  std::vector<std::string> behind;  ///< affinities
+  /// Words behind the cells: affinities and NUMA node.
+  std::vector<std::string> behind;
 };
 
-/// Bars of Markdown are blanks.
+/// Replaces the bars of Markdown by blanks.
 std::string without_bars(std::string text) {
   std::ranges::replace(text, '|', ' ');
   return text;
 }
 
-/// A name, then cells; columns before the name (Markdown with affinities first) stay behind. Nothing where
-/// this is no row.
+/// Reads a row: a name, then cells. Columns before the name (Markdown with affinities first) are put behind.
+/// No value for other lines.
 std::optional<MatrixRow> row_of(const LogLine& line) {
   const std::string text = without_bars(line.text);
   const Words words = words_of(text, kMostDevices + 16);
@@ -83,7 +91,7 @@ std::optional<MatrixRow> row_of(const LogLine& line) {
   return std::nullopt;
 }
 
-/// "NIC3: mlx5_3" of the legend.
+/// Takes a line of the legend, such as "NIC3: mlx5_3".
 void take_adapter_name(const LogLine& line, std::map<std::string, std::string>& names) {
   const Words words = words_of(line.text, 3);
   if (words.size() == 2 && words[0].starts_with("NIC") && words[0].ends_with(":") &&
@@ -91,7 +99,8 @@ void take_adapter_name(const LogLine& line, std::map<std::string, std::string>& 
     names[std::string(words[0].substr(0, words[0].size() - 1))] = std::string(words[1]);
 }
 
-/// "0-19,40-59": hardware threads; nothing for another word.
+/// Reads a range of hardware threads such as "0-19,40-59": the number of threads and of ranges; no value for
+/// another word.
 std::optional<std::pair<int, int>> threads_of(std::string_view word) {
   int threads = 0, ranges = 0;
   if (word.find('-') == std::string_view::npos) return std::nullopt;
@@ -107,6 +116,7 @@ std::optional<std::pair<int, int>> threads_of(std::string_view word) {
   return std::pair{threads, ranges};
 }
 
+/// Reads one matrix. Only the first one of a longer log counts.
 class TopologyMatrix {
  public:
   TopologyMatrix(const SourceText& source, Diagnostics& diagnostics)
@@ -126,6 +136,7 @@ class TopologyMatrix {
   }
 
  private:
+  /// Collects the rows until a name comes again, which begins the next matrix of the log.
   void collect_rows() {
     LogLines lines(source_.text);
     for (LogLine line; lines.next(line);) {
@@ -141,7 +152,7 @@ class TopologyMatrix {
     }
   }
 
-  /// GPUs stand first among columns, whatever the rows do.
+  /// Puts the rows of GPUs first, since GPUs stand first among the columns, whatever the rows do.
   void sort_rows() {
     std::stable_partition(rows_.begin(), rows_.end(),
                           [](const MatrixRow& row) { return is_gpu_name(row.name); });
@@ -149,7 +160,8 @@ class TopologyMatrix {
         std::ranges::count_if(rows_, [](const MatrixRow& row) { return is_gpu_name(row.name); }));
   }
 
-  /// Rows may lack the columns of adapters, and adapters their rows; GPUs need each other's.
+  /// Reports rows that were cut. Rows may lack the columns of adapters, and adapters their rows, but GPUs
+  /// need each other's.
   void check_rows() {
     if (gpus_ == 0)
       return diagnostics_.report({rows_.empty() ? 1 : rows_.front().line, 1, 1}, "no row of a GPU");
@@ -166,6 +178,7 @@ class TopologyMatrix {
     }
   }
 
+  /// Returns the devices for parts_of_matrix(); adapters have the names of the legend.
   std::vector<MatrixDevice> devices() const {
     std::vector<MatrixDevice> out;
     for (std::size_t i = 0; i < rows_.size(); ++i) {
@@ -180,7 +193,7 @@ class TopologyMatrix {
     return out;
   }
 
-  /// The word behind the range of cores; −1: not said.
+  /// Returns the NUMA node, which is the word behind the range of threads; -1 when it is not shown.
   static int numa_of(const MatrixRow& row) {
     for (std::size_t i = 0; i + 1 < row.behind.size(); ++i) {
       if (threads_of(row.behind[i])) return static_cast<int>(integer_of(row.behind[i + 1]).value_or(-1));
@@ -188,8 +201,8 @@ class TopologyMatrix {
     return -1;
   }
 
-  /// Cell of two devices, from whichever row has it: GPU rows may lack the adapters' columns and the other
-  /// way round.
+  /// Returns the square matrix. A pair is taken from whichever row has it, since rows of GPUs may lack the
+  /// columns of adapters and the other way round.
   MatrixCells cells() const {
     MatrixCells out(rows_.size(), std::vector<MatrixCell>(rows_.size()));
     for (std::size_t i = 0; i < rows_.size(); ++i) {
@@ -203,6 +216,8 @@ class TopologyMatrix {
     return out;
   }
 
+  /// Adds the NVLinks between GPUs. Where they go through NVSwitches, the matrix shows the same count for
+  /// every pair.
   void read_nvlinks(Machine& machine) const {
     for (std::size_t i = 0; i < gpus_; ++i) {
       for (std::size_t j = i + 1; j < gpus_; ++j) {
@@ -214,12 +229,12 @@ class TopologyMatrix {
     join_through_switches(machine.nvlinks, static_cast<int>(gpus_));
   }
 
-  /// -mp shows PCIe alone: its legend has no line for NVLinks.
+  /// Says whether the matrix hides NVLinks: -mp shows PCIe alone, and its legend has no line for NVLinks.
   bool hides_nvlinks() const {
     return holds(source_.text, "topo -mp") || (holds(source_.text, "Legend") && !holds(source_.text, "NV#"));
   }
 
-  /// Distinct ranges of cores; two halves of one range are two threads of each core.
+  /// Counts cores over the distinct affinities. Two ranges in one affinity are the two threads of each core.
   void read_cores(Machine& machine) const {
     machine.affinity_cores = true;
     std::map<std::string, std::pair<int, int>> ranges;

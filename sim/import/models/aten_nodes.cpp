@@ -1,5 +1,13 @@
-// Operators of aten and the operators of ONNX that are the same; what has none keeps its name, and counts by
-// its bytes.
+// Translates the operators of aten (PyTorch's tensor library) in an exported program to operators of ONNX.
+//
+// The idea: torch.export and torch.onnx describe the same networks, so one translation to layers serves both.
+// Each aten node becomes one or two OnnxNodes, which OnnxTranslation turns into layers later. An operator
+// without a counterpart is kept under the name "aten NAME"; such a node counts by the bytes that it moves. A
+// node in the file looks like this (shortened):
+//
+//   {"target": "torch.ops.aten.relu.default", "inputs": [{"name": "self", "arg": {"as_tensor": {"name":
+//   "x"}}}],
+//    "outputs": [{"as_tensor": {"name": "relu"}}]}
 #include "sim/import/models/aten_nodes.hpp"
 
 #include <map>
@@ -8,20 +16,23 @@ namespace foretrain {
 
 namespace {
 
+/// Tensors of one node that are kept; the limit bounds what a hostile file can make the program hold.
 constexpr std::size_t kMostAtenTensors = 1'024;
 
+/// Returns the "name" of a tensor object, cut to 1000 bytes; empty where it has none.
 std::string name_at(const LogJson& tensor) {
   const LogJson& name = at(tensor, "name");
   return name.is_string() ? name.get<std::string>().substr(0, 1'000) : "";
 }
 
-/// 3 of {"as_int": 3}, and of a symbol its hint.
+/// Returns 3 for {"as_int": 3}, for a symbolic size the hint that the exporter wrote, otherwise 0.
 std::int64_t integer_of(const LogJson& value) {
   for (const LogJson* one : {&value, &at(value, "as_int"), &at(at(at(value, "as_expr"), "hint"), "as_int")})
     if (one->is_number_integer()) return one->get<std::int64_t>();
   return 0;
 }
 
+/// Makes an attribute that can be read as a list and, by its first number, as a single number.
 OnnxAttribute attribute(std::string name, std::vector<std::int64_t> numbers) {
   OnnxAttribute out;
   out.name = std::move(name), out.number = numbers.empty() ? 0 : numbers[0], out.numbers = std::move(numbers);
@@ -30,6 +41,8 @@ OnnxAttribute attribute(std::string name, std::vector<std::int64_t> numbers) {
 
 }  // namespace
 
+/// Finds an argument by its name first. The place counts only where the argument there has no name, because
+/// the serializer may leave out arguments that equal their defaults.
 const LogJson& AtenNode::argument(std::size_t place, std::string_view name) const {
   const LogJson& inputs = at(node_, "inputs");
   static const LogJson none;
@@ -43,6 +56,7 @@ const LogJson& AtenNode::argument(std::size_t place, std::string_view name) cons
   return place < inputs.size() && !is_named ? at(inputs[place], "arg") : none;
 }
 
+/// Cuts library and overload: "torch.ops.aten.conv2d.default" becomes "conv2d".
 std::string AtenNode::operator_name() const {
   const LogJson& target = at(node_, "target");
   const std::string whole = target.is_string() ? target.get<std::string>().substr(0, 200) : "";
@@ -51,6 +65,7 @@ std::string AtenNode::operator_name() const {
   return whole.substr(kAten.size(), whole.find('.', kAten.size()) - kAten.size());
 }
 
+/// An output is one tensor, or a list of them (split, chunk).
 std::vector<std::string> AtenNode::outputs() const {
   std::vector<std::string> names;
   const LogJson& outputs = at(node_, "outputs");
@@ -65,6 +80,7 @@ std::vector<std::string> AtenNode::outputs() const {
   return names;
 }
 
+/// Lists of tensors are those of cat and of indexing.
 std::vector<std::string> AtenNode::tensors() const {
   std::vector<std::string> names;
   const LogJson& inputs = at(node_, "inputs");
@@ -76,6 +92,7 @@ std::vector<std::string> AtenNode::tensors() const {
       const LogJson& list = at(given, key);
       if (!list.is_array()) continue;
       for (const LogJson& one : list) {
+        // A list of optional tensors wraps each tensor once more; a list of tensors does not.
         const std::string name = name_at(at(one, "as_tensor").is_null() ? one : at(one, "as_tensor"));
         if (!name.empty() && names.size() < kMostAtenTensors) names.push_back(name);
       }
@@ -84,6 +101,7 @@ std::vector<std::string> AtenNode::tensors() const {
   return names;
 }
 
+// A number in place of a tensor gets a name of its own, so that the node keeps the number of its inputs.
 std::string AtenNode::tensor(std::size_t place, std::string_view name) const {
   const LogJson& given = argument(place, name);
   for (const char* key : {"as_int", "as_float", "as_bool", "as_sym_int"})
@@ -91,6 +109,8 @@ std::string AtenNode::tensor(std::size_t place, std::string_view name) const {
   return name_at(at(given, "as_tensor"));
 }
 
+/// Sizes are plain (as_ints) or symbolic (as_sym_ints); a single number counts as a list of one. More numbers
+/// than a tensor may have dimensions are cut.
 std::vector<std::int64_t> AtenNode::numbers(std::size_t place, std::string_view name) const {
   const LogJson& given = argument(place, name);
   std::vector<std::int64_t> out;
@@ -104,6 +124,7 @@ std::vector<std::int64_t> AtenNode::numbers(std::size_t place, std::string_view 
   return out;
 }
 
+/// A list of several numbers has no single value.
 std::int64_t AtenNode::number(std::size_t place, std::string_view name, std::int64_t otherwise) const {
   const std::vector<std::int64_t> all = numbers(place, name);
   return all.size() == 1 ? all[0] : otherwise;
@@ -121,13 +142,16 @@ bool AtenNode::flag(std::size_t place, std::string_view name) const {
 
 namespace {
 
+/// The translation of one node. It appends to the graph and reads nothing that earlier nodes left there.
 class AtenTranslation {
  public:
   AtenTranslation(const AtenNode& from, OnnxGraph& graph)
       : from_(from), graph_(graph), name_(from.operator_name()) {}
 
+  /// Looks the operator up among those with arguments of their own, otherwise takes it for a plain one.
   void run() {
     using Function = void (AtenTranslation::*)();
+    // Operators whose arguments have to be turned into attributes or other inputs.
     static const std::map<std::string_view, Function> rows{
         {"conv1d", &AtenTranslation::convolution},
         {"conv2d", &AtenTranslation::convolution},
@@ -158,6 +182,7 @@ class AtenTranslation {
   }
 
  private:
+  /// Appends an ONNX node with the outputs of the aten node. The reference holds until the next call.
   OnnxNode& put(std::string op, std::vector<std::string> inputs, std::vector<OnnxAttribute> attributes = {}) {
     OnnxNode node;
     const std::vector<std::string> outputs = from_.outputs();
@@ -168,7 +193,9 @@ class AtenTranslation {
     return graph_.nodes.back();
   }
 
+  /// Translates operators that differ by name alone, and those that only give a tensor another shape.
   void plain() {
+    // The same operator by another name; the underline at the end means in place.
     static const std::map<std::string_view, const char*> same{
         {"relu", "Relu"},
         {"relu_", "Relu"},
@@ -218,6 +245,7 @@ class AtenTranslation {
         {"upsample_bilinear2d", "Resize"},
         {"sum", "aten sum"},
         {"scaled_dot_product_attention", "ScaledDotProduct"}};
+    // Views and copies of a type: the operator moves nothing in the model, so its first tensor passes on.
     static const std::map<std::string_view, const char*> views{
         {"view", ""},     {"_unsafe_view", ""}, {"reshape", ""},   {"flatten", ""}, {"unsqueeze", ""},
         {"squeeze", ""},  {"permute", ""},      {"transpose", ""}, {"t", ""},       {"contiguous", ""},
@@ -228,11 +256,13 @@ class AtenTranslation {
     const auto found = same.find(name_);
     if (found == same.end()) return void(put("aten " + name_, std::move(inputs)));
     const std::string op = found->second;
+    // A sum with a number, x + 2, has one tensor: the number stands for the second input.
     const bool is_pair = op == "Add" || op == "Sub" || op == "Mul" || op == "Div" || op == "Pow";
     if (is_pair && inputs.size() == 1) inputs.emplace_back(kAtenScalar);
     put(op, std::move(inputs));
   }
 
+  /// Appends a convolution. aten gives one padding per dimension, ONNX one for each of both ends.
   void put_convolution(const std::vector<std::int64_t>& stride, const std::vector<std::int64_t>& padding,
                        const std::string& word, const std::vector<std::int64_t>& dilation,
                        std::int64_t groups, const char* op) {
@@ -247,10 +277,12 @@ class AtenTranslation {
     same.name = "auto_pad", same.text = "SAME_UPPER";
     node.attributes.push_back(same);
   }
+  /// Reads conv1d, conv2d and conv3d; padding may be the word "same".
   void convolution() {
     put_convolution(from_.numbers(3, "stride"), from_.numbers(4, "padding"), from_.text(4, "padding"),
                     from_.numbers(5, "dilation"), from_.number(6, "groups", 1), "Conv");
   }
+  /// Reads the general convolution, which also describes transposed ones by a flag.
   void any_convolution() {
     const bool transposed = from_.flag(6, "transposed");
     put_convolution(from_.numbers(3, "stride"), from_.numbers(4, "padding"), "", from_.numbers(5, "dilation"),
@@ -259,13 +291,16 @@ class AtenTranslation {
       graph_.nodes.back().attributes.push_back(
           attribute("output_padding", from_.numbers(7, "output_padding")));
   }
+  /// addmm(bias, a, b) is bias + a x b: Gemm takes the bias last.
   void addmm() { put("Gemm", {from_.tensor(1, "mat1"), from_.tensor(2, "mat2"), from_.tensor(0, "self")}); }
+  /// The weight of linear has its outputs in front: Gemm multiplies with its transpose.
   void linear() {
     std::vector<std::string> inputs{from_.tensor(0, "input"), from_.tensor(1, "weight"),
                                     from_.tensor(2, "bias")};
     if (inputs[2].empty()) inputs.pop_back();
     put("Gemm", std::move(inputs), {attribute("transB", {1})});
   }
+  /// Norms have the weight behind the sizes that they normalise.
   void layer_norm() {
     put("LayerNormalization", {from_.tensor(0, "input"), from_.tensor(2, "weight"), from_.tensor(3, "bias")});
   }
@@ -274,6 +309,7 @@ class AtenTranslation {
         {attribute("num_groups", {from_.number(1, "num_groups", 1)})});
   }
   void concat() { put("Concat", from_.tensors(), {attribute("axis", {from_.number(1, "dim", 0)})}); }
+  /// Reads pooling. One number stands for both sides; without a stride the stride is the kernel.
   void pool() {
     const auto both = [](std::vector<std::int64_t> numbers) {
       if (numbers.size() == 1) numbers.push_back(numbers[0]);
@@ -291,23 +327,27 @@ class AtenTranslation {
         {attribute("kernel_shape", kernel), attribute("strides", stride), attribute("pads", pads),
          attribute("ceil_mode", {ceil ? 1 : 0})});
   }
+  /// Pooling to one element is a global pool; other sizes have no counterpart in ONNX.
   void adaptive_pool() {
     const std::vector<std::int64_t> out = from_.numbers(1, "output_size");
     const bool is_one = out == std::vector<std::int64_t>{1, 1} || out == std::vector<std::int64_t>{1};
     put(is_one ? "GlobalAveragePool" : "AdaptivePool", {from_.tensor(0, "self")});
   }
+  /// Axes and keepdim keep their meaning; only their names differ.
   void mean() {
     put("ReduceMean", {from_.tensor(0, "self")},
         {attribute("axes", from_.numbers(1, "dim")),
          attribute("keepdims", {from_.flag(2, "keepdim") ? 1 : 0})});
   }
+  /// A slice without an end runs to the end of the dimension.
   void slice() {
     put("Slice", {from_.tensor(0, "self")},
         {attribute("axes", {from_.number(1, "dim", 0)}), attribute("starts", {from_.number(2, "start", 0)}),
          attribute("ends", {from_.number(3, "end", INT64_MAX)})});
+    // Slices with a step have no counterpart in the model and keep their own name.
     if (from_.number(4, "step", 1) != 1) graph_.nodes.back().op = "aten slice";
   }
-  /// A slice of one, its dimension left out.
+  /// Writes select as a slice of one element and a view that drops the dimension of it.
   void select() {
     const std::int64_t index = from_.number(2, "index", 0);
     OnnxNode& part = put("Slice", {from_.tensor(0, "self")},
@@ -318,18 +358,21 @@ class AtenTranslation {
     const std::string whole = part.outputs[0];
     put("View", {whole});
   }
+  /// Reads split and chunk; sizes are passed on where the node lists several.
   void split() {
     const std::int64_t dim = from_.number(2, "dim", 0);
     put("Split", {from_.tensor(0, "self")}, {attribute("axis", {dim})});
     const std::vector<std::int64_t> sizes = from_.numbers(1, "split_sizes");
     if (sizes.size() > 1) graph_.nodes.back().attributes.push_back(attribute("split", sizes));
   }
+  /// rsqrt has no operator in ONNX: a root and a reciprocal, as exporters write it.
   void inverse_root() {
     OnnxNode& root = put("Sqrt", {from_.tensor(0, "self")});
     root.outputs = {root.name + " (root)"};
     const std::string made = root.outputs[0];
     put("Reciprocal", {made});
   }
+  /// hardtanh counts as ReLU6: the bound is always 6, whatever the node says.
   void hardtanh() {
     OnnxAttribute most;
     most.name = "max", most.real = 6;
@@ -343,6 +386,7 @@ class AtenTranslation {
 
 }  // namespace
 
+/// Each node is translated by itself, so the cost is linear in the nodes.
 void append_aten(const AtenNode& node, OnnxGraph& graph) { AtenTranslation(node, graph).run(); }
 
 }  // namespace foretrain

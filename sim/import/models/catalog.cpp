@@ -1,4 +1,8 @@
-// The order is that of trying: marks that stand in one format alone come first.
+// Holds the table of formats that describe a network, and the entry that tries them in order.
+//
+// Formats are tried from the surest mark to the vaguest: marks that stand in one format alone come first, and
+// the readers of printed text behind them. The first format that recognises the file reads it, and no other
+// is tried after that.
 #include <fmt/format.h>
 
 #include "sim/import/models/model_file.hpp"
@@ -11,6 +15,7 @@ namespace foretrain {
 
 namespace {
 
+/// Names all formats, for the message about a file that none recognises.
 std::string known_formats() {
   std::string out = "known:";
   for (const ModelFormat& format : model_formats())
@@ -18,11 +23,12 @@ std::string known_formats() {
   return out;
 }
 
-/// The text must be a network that fits together, or the file describes none: the faults are told of the
-/// file, with the line of the text that they were found in.
+/// Reads the produced text as a model file. A network that does not fit together is a fault of the input
+/// file, so its faults are reported there, with the line of the produced text as the hint.
 void check_network(const ImportedModel& made, Diagnostics& diagnostics) {
   const SourceText text{"the network made of it", made.text};
   Diagnostics faults(text);
+  // The produced text may grow beyond its source, by repeated blocks; the reader's own limit applies to it.
   if (made.text.size() > kLargestText) {
     diagnostics.report({}, fmt::format("the network makes a model file of {} bytes, more than {} are read",
                                        made.text.size(), kLargestText));
@@ -36,6 +42,7 @@ void check_network(const ImportedModel& made, Diagnostics& diagnostics) {
 
 }  // namespace
 
+/// JSON with typical keys comes first, then YAML, printed text, and the binary formats.
 const std::vector<ModelFormat>& model_formats() {
   static const std::vector<ModelFormat> rows{
       {"Hugging Face config", "config.json of transformers: the network of its architecture",
@@ -56,6 +63,7 @@ const std::vector<ModelFormat>& model_formats() {
   return rows;
 }
 
+/// Reports of the reader are thrown before the produced text is checked: after a fault the text is not whole.
 ImportedModel import_model(const SourceText& source, const ModelImportOptions& options) {
   Diagnostics diagnostics(source);
   for (const ModelFormat& format : model_formats()) {

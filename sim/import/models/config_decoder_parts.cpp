@@ -1,4 +1,7 @@
-// Heads, attention and lists of layers of decoders, as their configs tell them.
+// Fills what the templates of all decoders share: head, tied embedding, attention, and the list of layers.
+//
+// A template is a model file in TOML with gaps such as <width>. Writers fill the gaps from the config; the
+// layers are named as the modules in PyTorch, so that parameters are registered in the same order.
 #include "sim/import/models/config_decoder_parts.hpp"
 
 #include <algorithm>
@@ -9,20 +12,23 @@ namespace foretrain {
 
 namespace {
 
-/// Deeper than any network of a config, and short enough for a list.
+/// Layers that one list may hold where they differ; no published network is deeper.
 constexpr std::int64_t kMostListed = 1000;
 
+/// The head of a language model: logits of all words, shifted by one token, and their loss.
 constexpr std::string_view kNextWord =
     R"(  { type = "linear", out = <words>, bias = false<tied>, name = "lm_head" },
 <soft_cap>  { type = "shift" },
   { type = "loss" },
 )";
+/// The head for classes of a text. It reads one token of the sequence.
 constexpr std::string_view kClasses = R"(  { type = "linear", out = <labels>, bias = false, name = "score" },
   { type = "first_token" },
   { type = "loss" },
 )";
 
-/// Elements of a head where the config does not say.
+/// Returns the elements of an attention head where the config has no head_dim: the default of the family's
+/// configuration class, otherwise the width divided by the number of heads.
 std::int64_t usual_head(const ConfigSource& source, std::int64_t width, std::int64_t heads) {
   if (source.model_type.starts_with("gemma")) return 256;
   if (source.model_type.starts_with("qwen3") || source.model_type == "llama4_text") return 128;
@@ -37,12 +43,15 @@ std::string title_of(const ConfigSource& source) {
   return quotable(source.architecture.empty() ? source.model_type : source.architecture);
 }
 
+// Both keys are in use; a config without either is trained with sdpa.
 bool is_fused(const ConfigSource& source) {
   const std::string words =
       source.values.word_or("_attn_implementation", source.values.word_or("attn_implementation", "sdpa"));
   return words != "eager";
 }
 
+/// Chooses by the name of the architecture. A bare "...Model" has no head; what is not known counts as a
+/// language model, with a remark.
 std::string head_of(const ConfigSource& source, Filling& fill) {
   if (source.is_for("ForSequenceClassification")) {
     fill.put("labels", source.labels()).put("tied", "");
@@ -60,11 +69,14 @@ std::string head_of(const ConfigSource& source, Filling& fill) {
   return std::string(kNextWord) + "]\n";
 }
 
+/// Layers with one name in `weights` share their parameters.
 void put_tied(const ConfigSource& source, Filling& fill, bool otherwise) {
   const bool tied = source.values.flag_or("tie_word_embeddings", otherwise);
   fill.put("tied", tied ? ", weights = \"words\"" : "");
 }
 
+/// Reads the numbers that every decoder has. The order of the reads is the order of the missing keys in a
+/// report.
 void put_decoder(const ConfigSource& source, Filling& fill, const DecoderForm& form) {
   ConfigValues& values = source.values;
   fill.put("title", title_of(source)).put("norm", std::string(form.norm)).put("width", form.width);
@@ -76,6 +88,8 @@ void put_decoder(const ConfigSource& source, Filling& fill, const DecoderForm& f
   fill.put("head", head_of(source, fill));
 }
 
+/// Writes the attention of Llama and of the families built like it. They differ in the width of a head, in
+/// biases, in the share of a head that is rotated, and in a norm of queries and keys (Qwen 3).
 std::string llama_attention(const ConfigSource& source, std::int64_t width, std::string_view more) {
   ConfigValues& values = source.values;
   const std::int64_t heads = values.size({"num_attention_heads"});
@@ -86,8 +100,10 @@ std::string llama_attention(const ConfigSource& source, std::int64_t width, std:
   const bool has_inner_bias = is_qwen2 || values.flag_or("use_qkv_bias", false);
   const bool bias = values.flag_or("attention_bias", false) || source.model_type == "phi" ||
                     (source.model_type == "internlm" && values.flag_or("bias", true));
+  // Only the usual width depends on this division: a given head_dim may differ from width / heads.
   if (given == 0 && usual * heads < width && width % heads != 0)
     values.refuse("num_attention_heads", fmt::format("{} heads do not divide hidden_size {}", heads, width));
+  // Elements of a head that rotary embeddings turn; some families turn a part of them.
   const auto turned = static_cast<std::int64_t>(values.share_or("partial_rotary_factor", 1) *
                                                 static_cast<double>(head_width));
   const std::string rotary =
@@ -103,9 +119,12 @@ std::string llama_attention(const ConfigSource& source, std::int64_t width, std:
       : source.model_type == "phi3"          ? ", packed = true"
                                              : "",
       is_fused(source) ? ", fused = true" : "",
+      // A fused kernel drops scores inside itself, so only plain attention has a dropout of its own.
       values.share_or("attention_dropout", 0) > 0 && !is_fused(source) ? ", dropout = true" : "");
 }
 
+/// Merges runs of equal layers into one line with `repeat`, which keeps the file short and the simulation
+/// fast.
 std::string layer_lines(const std::vector<DecoderLayer>& layers) {
   std::string out;
   for (std::size_t first = 0; first < layers.size();) {
@@ -124,6 +143,7 @@ std::string layer_lines(const std::vector<DecoderLayer>& layers) {
   return out;
 }
 
+/// A hostile number of layers would otherwise make a list of that length.
 std::int64_t listed_layers(const ConfigSource& source) {
   const std::int64_t layers = source.values.size({"num_hidden_layers"});
   if (layers <= kMostListed) return layers;

@@ -1,5 +1,5 @@
-// What the writers of decoders share: the network around the layers, bodies of a layer, runs of layers that
-// are alike.
+// Declares what the writers of decoders share: the network around the layers, bodies of a layer, and runs of
+// equal layers.
 #pragma once
 
 #include <string>
@@ -10,10 +10,11 @@
 
 namespace foretrain {
 
-/// Training on longer samples is asked for.
+/// Tokens of a sample, at most, where the user does not say; longer samples need --sequence.
 inline constexpr std::int64_t kUsualTokens = 2048;
 
-/// Gaps that are empty where nothing is put: `before` and `after` the layers, `norm_keys`.
+/// The model file of a decoder. put_decoder() fills title, tokens, words, width and norm and leaves <before>
+/// (what stands ahead of the layers) and <norm_keys> empty; the writer puts <layer_lines> and <blocks>.
 inline constexpr std::string_view kDecoder = R"(description = "<title>, <tokens> tokens"
 optimizer = "adamw"
 input = [<tokens>]
@@ -23,6 +24,8 @@ layers = [
 <before><layer_lines>  { type = "<norm>"<norm_keys>, name = "norm" },
 <head><blocks>)";
 
+/// The body of a layer with attention and perceptron one after the other, each behind a norm and beside a
+/// residual connection (pre-norm, as in Llama).
 inline constexpr std::string_view kInSeries = R"(  { type = "add", branches = [
     [
       { type = "<norm>"<norm_keys>, name = "input_layernorm" },
@@ -38,12 +41,14 @@ inline constexpr std::string_view kInSeries = R"(  { type = "add", branches = [
   ] },
 )";
 
+/// A perceptron of two matrices, as in GPT-NeoX, Falcon and BLOOM.
 inline constexpr std::string_view kPlainMlp =
     R"(      { type = "linear", out = <inner>, name = "dense_h_to_4h"<plain_keys> },
       <activation>,
       { type = "linear", out = <width>, name = "dense_4h_to_h"<plain_keys> },
 )";
 
+/// A perceptron with a gate: the activation of one matrix times another one, as in Llama.
 inline constexpr std::string_view kGatedMlp = R"(      { type = "multiply", branches = [
         [
           { type = "linear", out = <inner>, bias = <mlp_bias>, name = "gate_proj" },
@@ -54,38 +59,47 @@ inline constexpr std::string_view kGatedMlp = R"(      { type = "multiply", bran
       { type = "linear", out = <width>, bias = <mlp_bias>, name = "down_proj" },
 )";
 
-/// "true", "false".
+/// Returns "true" or "false", as TOML writes them.
 const char* word_of(bool flag);
+/// Returns the architecture, or the model_type where the config names none, fit for quotes in TOML.
 std::string title_of(const ConfigSource& source);
-/// Whether attention is one fused kernel (sdpa, the default since 4.36): unless the config asks for eager.
+/// Returns whether attention is one fused kernel. It is (sdpa, the default since transformers 4.36) unless
+/// the config asks for "eager".
 bool is_fused(const ConfigSource& source);
-/// Which head the config's architecture has, with its loss: the next word where it says nothing.
+/// Returns the head of the config's architecture with its loss and the end of the list of layers. It fills
+/// the gaps that the head needs. An unknown or missing architecture predicts the next word, with a remark.
 std::string head_of(const ConfigSource& source, Filling& fill);
-void put_tied(const ConfigSource& source, Filling& fill, bool otherwise);
-/// What all decoders have: their width, the type of their norms, whether embedding and head share a weight
+/// Fills <tied>: embedding and head share one weight where tie_word_embeddings is true. `otherwise` holds
 /// where the config does not say.
+void put_tied(const ConfigSource& source, Filling& fill, bool otherwise);
+/// Describes what the decoders of all families have.
 struct DecoderForm {
+  /// Elements of a token's vector.
   std::int64_t width = 1;
+  /// Layer type of the norms in a model file.
   std::string_view norm = "rms_norm";
+  /// Default of tie_word_embeddings in this family.
   bool usually_tied = false;
 };
-/// Title, tokens of a sample, words, width, norm, head; all other gaps of kDecoder empty.
+/// Fills title, tokens of a sample, words, width, norm and head. The optional gaps (<before>, <norm_keys>,
+/// <plain_keys>, <soft_cap>) become empty.
 void put_decoder(const ConfigSource& source, Filling& fill, const DecoderForm& form);
-/// grouped_attention as Llama's kin has it, `more` keys behind its sizes.
+/// Returns the layer grouped_attention for Llama and its relatives. `width` is that of a token; `more` holds
+/// further keys, such as ", window = 4096". Refuses a number of heads that does not divide the width.
 std::string llama_attention(const ConfigSource& source, std::int64_t width, std::string_view more = "");
 
-/// A layer of a decoder: its block, and what its parameters are.
+/// A layer of a decoder: the name of its block, and the arguments (`with`) that the block gets.
 struct DecoderLayer {
   std::string block = "decoder", with;
   friend bool operator==(const DecoderLayer&, const DecoderLayer&) = default;
 };
-/// One line for each run of layers that are alike. Alone it is called "layers", otherwise "layers_7" by its
-/// first layer, or "layers.7" where it is one.
+/// Returns one line for each run of equal layers. The only run is called "layers", one of several "layers_7"
+/// after its first layer, and a run of one layer "layers.7".
 std::string layer_lines(const std::vector<DecoderLayer>& layers);
-/// num_hidden_layers, at most as many as a list of them may have.
+/// Returns num_hidden_layers. Refuses more than 1000 and returns 1 then.
 std::int64_t listed_layers(const ConfigSource& source);
 
-/// "\n[blocks.NAME]\nlayers = [\n…]\n".
+/// Returns the table of a block: "\n[blocks.NAME]\nlayers = [\n…]\n".
 std::string block_text(std::string_view name, std::string_view body);
 
 }  // namespace foretrain

@@ -1,6 +1,7 @@
-// Language models that read from left to right: GPT-2; GPT-NeoX and Pythia; Llama and what is built like it
-// (Mistral, Mixtral, Qwen 2 and 3, Gemma, InternLM). As transformers writes them: logits are shifted by a
-// copy.
+// Writes language models that read from left to right: GPT-2; GPT-NeoX and Pythia; Llama and its relatives
+// (Mistral, Mixtral, Qwen 2 and 3, Gemma, InternLM, Granite, Phi-3, StableLM).
+//
+// The templates follow the modules of transformers; there the logits are shifted by a copy.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@ namespace foretrain {
 
 namespace {
 
+/// GPT-2: learned positions, one packed projection for queries, keys and values, dropout behind each part.
 constexpr std::string_view kGpt2 = R"(description = "<title>, <tokens> tokens"
 optimizer = "adamw"
 input = [<tokens>]
@@ -45,6 +47,7 @@ layers = [
 ]
 )";
 
+/// The body of a GPT-NeoX layer with use_parallel_residual: both parts read the layer's input.
 constexpr std::string_view kSideBySide = R"(  { type = "add", branches = [
     [],
     [
@@ -57,11 +60,12 @@ constexpr std::string_view kSideBySide = R"(  { type = "add", branches = [
   ] },
 )";
 
+/// The experts of Mixtral: no shared expert, and each expert is called apart.
 constexpr std::string_view kExperts =
     "      { type = \"experts\", experts = <experts>, top = <top>, width = <inner>, name = "
     "\"block_sparse_moe\" },\n";
 
-/// All layers alike, of this body.
+/// Completes a decoder whose layers are all alike, with this body.
 std::string alike(Filling& fill, std::int64_t layers, std::string_view body) {
   fill.put("layer_lines",
            fmt::format("  {{ type = \"block\", block = \"decoder\", repeat = {}, name = \"layers\" }},\n",
@@ -72,6 +76,7 @@ std::string alike(Filling& fill, std::int64_t layers, std::string_view body) {
 
 }  // namespace
 
+/// GPT-2 has names of its own for its sizes, and by default an inner width of four times the width.
 std::string write_gpt2(const ConfigSource& source) {
   ConfigValues& values = source.values;
   const std::int64_t width = values.size({"n_embd", "hidden_size"});
@@ -87,9 +92,11 @@ std::string write_gpt2(const ConfigSource& source) {
   return fill.into(kGpt2);
 }
 
+/// Attention and perceptron stand side by side unless use_parallel_residual is false.
 std::string write_gpt_neox(const ConfigSource& source) {
   ConfigValues& values = source.values;
   const std::int64_t width = values.size({"hidden_size"}), heads = values.size({"num_attention_heads"});
+  // Elements of a head that are rotated: rotary_pct of it, a quarter by default.
   const auto rotary = static_cast<std::int64_t>(
       values.share_or("rotary_pct", 0.25) * static_cast<double>(width / std::max<std::int64_t>(1, heads)));
   const bool bias = values.flag_or("attention_bias", true);
@@ -109,6 +116,7 @@ std::string write_gpt_neox(const ConfigSource& source) {
                values.flag_or("use_parallel_residual", true) ? kSideBySide : kInSeries);
 }
 
+/// The families differ in norms, in the scale of embeddings (Gemma) and in experts (Mixtral).
 std::string write_llama(const ConfigSource& source) {
   ConfigValues& values = source.values;
   const bool is_gemma = source.model_type == "gemma", has_experts = source.model_type == "mixtral";
@@ -116,9 +124,11 @@ std::string write_llama(const ConfigSource& source) {
   Filling fill;
   const bool has_layer_norms = source.model_type == "stablelm";
   put_decoder(source, fill, {width, has_layer_norms ? "layer_norm" : "rms_norm", is_gemma});
+  // Gemma multiplies the embeddings by the root of the width.
   if (is_gemma) fill.put("before", "  { type = \"scale\" },\n");
   fill.put("inner", values.size({"intermediate_size"}));
   fill.put("activation",
+           // Configs of Gemma name "gelu" for what the published networks compute with its tanh form.
            activation_layer(source, is_gemma ? "gelu_pytorch_tanh" : values.word_or("hidden_act", "silu")));
   fill.put("mlp_bias", word_of(values.flag_or("mlp_bias", false)));
   fill.put("attention", llama_attention(source, width));

@@ -1,7 +1,8 @@
-// Encoders of text: BERT and RoBERTa, with the head that the config's architecture names.
+// Writes encoders of text: BERT and RoBERTa, with the head that the config's architecture names.
 //
-// The embeddings' tables are registered words, positions, types, and run words, types, positions; the tied
-// decoder has a bias that is registered ahead of it.
+// The order of registration differs from the order of running: tables are registered as words, positions,
+// types, but run as words, types, positions. The tied decoder has a bias that is registered ahead of it.
+// Layers of type "parameter" stand for such early registrations.
 #include <fmt/format.h>
 
 #include "sim/import/models/config_families.hpp"
@@ -10,6 +11,7 @@ namespace foretrain {
 
 namespace {
 
+/// Embeddings and layers, which both families share. Norms follow the residual connections (post-norm).
 constexpr std::string_view kEncoder = R"(description = "<title>, <tokens> tokens"
 optimizer = "adamw"
 input = [<tokens>]
@@ -47,10 +49,12 @@ layers = [
 ]
 )";
 
+/// The pooler: a dense layer with tanh over the first token.
 constexpr std::string_view kPooler = R"(  { type = "first_token" },
   { type = "linear", out = <width>, name = "pooler" },
   { type = "tanh", as = "pooled" },
 )";
+/// The head for masked words; its matrix is that of the embedding.
 constexpr std::string_view kWords =
     R"(  { type = "parameter", part = "bias", out = <words>, weights = "words" },
   { type = "linear", from = "sequence", out = <width>, name = "transform" },
@@ -58,15 +62,18 @@ constexpr std::string_view kWords =
   { type = "layer_norm" },
   { type = "linear", out = <words>, weights = "words", name = "decoder", as = "masked_words" },
 )";
+/// The two losses of BERT's pretraining: masked words and the next sentence.
 constexpr std::string_view kBothTasks =
     R"(  { type = "linear", from = "pooled", out = 2, name = "seq_relationship", as = "next_sentence" },
   { type = "loss", from = "masked_words" },
   { type = "loss", from = "next_sentence" },
 )";
+/// BERT's head for classes of a text, behind the pooler.
 constexpr std::string_view kPooledClasses = R"(  { type = "dropout" },
   { type = "linear", out = <labels>, name = "classifier" },
   { type = "loss" },
 )";
+/// RoBERTa's head for classes: it has a dense layer of its own in place of a pooler.
 constexpr std::string_view kRobertaClasses = R"(  { type = "first_token" },
   { type = "dropout" },
   { type = "linear", out = <width>, name = "dense" },
@@ -75,10 +82,12 @@ constexpr std::string_view kRobertaClasses = R"(  { type = "first_token" },
   { type = "linear", out = <labels>, name = "out_proj" },
   { type = "loss" },
 )";
+/// The head for classes of every token, such as names of persons.
 constexpr std::string_view kTokenClasses = R"(  { type = "dropout" },
   { type = "linear", out = <labels>, name = "classifier" },
   { type = "loss" },
 )";
+/// The head for answers within a text: logits of their first and last token, with a loss each.
 constexpr std::string_view kAnswers = R"(  { type = "linear", out = 2, name = "qa_outputs", as = "answer" },
   { type = "slice", from = "answer", out = 1, offset = 0 },
   { type = "flatten", as = "first" },
@@ -87,14 +96,17 @@ constexpr std::string_view kAnswers = R"(  { type = "linear", out = 2, name = "q
   { type = "loss", from = "first" },
   { type = "loss", from = "last" },
 )";
+/// The loss where the head has one result.
 constexpr std::string_view kOneLoss = "  { type = \"loss\" },\n";
 
+/// Returns the parts as one text.
 std::string joined_parts(std::initializer_list<std::string_view> parts) {
   std::string out;
   for (const std::string_view part : parts) out += part;
   return out;
 }
 
+/// Chooses the head by the architecture's name; an unknown one predicts masked words, with a remark.
 std::string encoder_head(const ConfigSource& source, bool is_roberta) {
   if (source.is_for("ForPreTraining") && !is_roberta) return joined_parts({kPooler, kWords, kBothTasks});
   if (source.is_for("ForSequenceClassification"))
@@ -111,13 +123,14 @@ std::string encoder_head(const ConfigSource& source, bool is_roberta) {
   return joined_parts({kWords, kOneLoss});
 }
 
+/// Fills the template. BERT and RoBERTa differ in the number of tokens and in their heads.
 std::string write_encoder(const ConfigSource& source, bool is_roberta) {
   ConfigValues& values = source.values;
   const std::int64_t width = values.size({"hidden_size"}),
                      positions = values.size({"max_position_embeddings"});
   Filling fill;
   fill.put("title", quotable(source.architecture.empty() ? source.model_type : source.architecture));
-  // RoBERTa counts positions from the padding's index on: two fewer tokens than rows.
+  // RoBERTa counts positions from the padding's index on, so it takes two fewer tokens than it has rows.
   const std::int64_t most = is_roberta && positions > 2 ? positions - 2 : positions;
   fill.put("tokens", source.tokens(most, most)).put("width", width).put("positions", positions);
   fill.put("position_elements", positions * width).put("words", values.size({"vocab_size"}));
@@ -130,6 +143,7 @@ std::string write_encoder(const ConfigSource& source, bool is_roberta) {
 
 }  // namespace
 
+/// Both families are one writer with a flag.
 std::string write_bert(const ConfigSource& source) { return write_encoder(source, false); }
 std::string write_roberta(const ConfigSource& source) { return write_encoder(source, true); }
 

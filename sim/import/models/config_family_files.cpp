@@ -1,4 +1,8 @@
-// The family's file is taken as text: what stands before its tables of sizes, with another line of defaults.
+// Makes a network of a config by a file of models/families: its text up to the tables of sizes, with the
+// config's numbers as its defaults.
+//
+// The family's file is edited as text, line by line, because its blocks may use every feature of the schema.
+// Only the line of defaults is replaced, and the tables that follow the blocks are cut.
 #include "sim/import/models/config_family_files.hpp"
 
 #include <algorithm>
@@ -15,15 +19,20 @@ namespace foretrain {
 
 namespace {
 
+// Marks in a family's text: the line of defaults, the first block, and the tables behind the blocks.
 constexpr std::string_view kDefaults = "defaults = {", kTables = "[blocks.", kLast = "[config]",
                            kSizes = "[sizes.";
+/// Largest number that a config may give.
 constexpr std::int64_t kLargestConfigNumber = 1'000'000'000;
 
+/// The two tables of a family's file that this reader needs.
 struct ReadFamily {
   ConfigOfFamily config;
   Arguments defaults;
 };
 
+/// Reads the tables [config] and defaults. Faults are ignored here: the catalog's own files are checked when
+/// they are used as models.
 ReadFamily read_family(const SourceText& family) {
   Diagnostics diagnostics(family);
   const Table table = parse_toml(family, diagnostics, kLargestModelText);
@@ -31,7 +40,8 @@ ReadFamily read_family(const SourceText& family) {
   return {read_config_of_family(document, "config"), read_defaults(document, "defaults")};
 }
 
-/// The value at "vision_config.hidden_size" or "depths.0".
+/// Returns the value at a path such as "vision_config.hidden_size" or "depths.0"; nullptr where there is
+/// none.
 const LogJson* value_at(const LogJson& config, std::string_view path) {
   const LogJson* found = &config;
   while (!path.empty()) {
@@ -39,6 +49,7 @@ const LogJson* value_at(const LogJson& config, std::string_view path) {
     const std::string key(path.substr(0, end));
     path.remove_prefix(std::min(end + 1, path.size()));
     std::size_t index = 0;
+    // A part of the path that is no number reads as index 0; it matters only where the value is a list.
     std::from_chars(key.data(), key.data() + key.size(), index);
     if (found->is_array())
       found = index < found->size() ? &(*found)[index] : nullptr;
@@ -49,6 +60,7 @@ const LogJson* value_at(const LogJson& config, std::string_view path) {
   return found;
 }
 
+/// Returns a whole number of the config; true and false count as 1 and 0. Nothing for other values.
 std::optional<std::int64_t> number_in(const LogJson& value) {
   if (value.is_boolean()) return value.get<bool>() ? 1 : 0;
   if (!value.is_number_integer()) return std::nullopt;
@@ -57,7 +69,7 @@ std::optional<std::int64_t> number_in(const LogJson& value) {
   return static_cast<std::int64_t>(number);
 }
 
-/// What the user says of a sample, where the family has a number for it.
+/// Puts what the user says of a sample, where the family has a number for it; otherwise adds a remark.
 void put_option(std::string_view name, const std::optional<std::int64_t>& said, std::string_view option,
                 Arguments& numbers, std::vector<std::string>& remarks) {
   if (!said) return;
@@ -68,6 +80,7 @@ void put_option(std::string_view name, const std::optional<std::int64_t>& said, 
     remarks.push_back(fmt::format("{} has no effect: a sample of this family has one size", option));
 }
 
+/// Returns the line "defaults = { … }" of these numbers.
 std::string line_of_defaults(const Arguments& numbers) {
   std::string line(kDefaults);
   for (const auto& [name, number] : numbers)
@@ -75,7 +88,7 @@ std::string line_of_defaults(const Arguments& numbers) {
   return line + " }\n";
 }
 
-/// The family's text up to the line that begins so, with these numbers as its defaults.
+/// Returns the family's text up to the line that begins with `end`, with these numbers as its defaults.
 std::string text_with(const SourceText& family, std::string_view end, const Arguments& numbers) {
   std::string text = family.text.substr(0, family.text.find(fmt::format("\n{}", end)));
   if (const std::size_t old = text.find(fmt::format("\n{}", kDefaults)); old != std::string::npos)
@@ -86,6 +99,7 @@ std::string text_with(const SourceText& family, std::string_view end, const Argu
 
 }  // namespace
 
+/// Each file of a family is read until one fits; a file that may not be read is passed over.
 std::optional<SourceText> family_for_config(std::string_view model_type) {
   for (const std::string& path : family_files(catalog_roots())) {
     if (!text_file_refusal(path).empty()) continue;
@@ -95,6 +109,7 @@ std::optional<SourceText> family_for_config(std::string_view model_type) {
   return std::nullopt;
 }
 
+/// Several families may describe one type, so repetitions are dropped.
 std::vector<std::string> config_types_of_families() {
   std::vector<std::string> types;
   for (const std::string& path : family_files(catalog_roots())) {
@@ -107,6 +122,7 @@ std::vector<std::string> config_types_of_families() {
   return types;
 }
 
+/// A number of the config wins over the family's default; an option of the user wins over both.
 std::string filled_family(const SourceText& family, const LogJson& config, const ModelImportOptions& options,
                           std::vector<std::string>& remarks, Diagnostics& diagnostics) {
   const ReadFamily read = read_family(family);
@@ -132,6 +148,7 @@ std::string filled_family(const SourceText& family, const LogJson& config, const
   return text_with(family, kLast, numbers);
 }
 
+/// Reads the family again with the size that the name chooses, because a size may override any default.
 std::optional<std::string> family_of_side(const std::string& name, std::int64_t side) {
   const std::optional<FamilySize> size = find_family_size(catalog_roots(), name);
   if (!size || !text_file_refusal(size->path).empty()) return std::nullopt;

@@ -1,4 +1,4 @@
-// Families of models/families as readers of config.json: their table [config] says which model_type they
+// Declares how files of models/families read a config.json: their table [config] says which model_type they
 // describe and which key of a config each of their numbers is.
 #pragma once
 
@@ -13,19 +13,20 @@
 
 namespace foretrain {
 
-/// The text of the family for this model_type; nothing when the catalog has none.
+/// Returns the text of the family for this model_type, or nothing when the catalog has none. Reads the files
+/// of the catalog until one fits.
 std::optional<SourceText> family_for_config(std::string_view model_type);
 
-/// The model_types that families describe, sorted.
+/// Returns the model_types that families describe, sorted and without repetitions.
 std::vector<std::string> config_types_of_families();
 
-/// The family's text with the config's numbers as its defaults. Keys that neither the config nor the family
-/// has are reported at once.
+/// Returns the family's text with the config's numbers as its defaults. Reports numbers out of range, and at
+/// once all keys that neither the config nor the family has.
 std::string filled_family(const SourceText& family, const LogJson& config, const ModelImportOptions& options,
                           std::vector<std::string>& remarks, Diagnostics& diagnostics);
 
-/// The text of the family that a size of the catalog is of, with that size's numbers and images of `side`
-/// pixels; nothing where it is of no family, or of one whose images have one size.
+/// Returns the text of the family that a size of the catalog belongs to, with that size's numbers and images
+/// of `side` pixels. Nothing where the name is no size of a family, or the family's images have a fixed size.
 std::optional<std::string> family_of_side(const std::string& name, std::int64_t side);
 
 }  // namespace foretrain

@@ -1,8 +1,9 @@
-// Mixtures of experts with parts that Mixtral does not have: shared experts, dense layers among the others,
-// latent attention, layers without positions. Qwen2-MoE, Qwen3-MoE, DeepSeek-V2 and V3, Kimi K2, Llama 4.
+// Writes mixtures of experts with parts that Mixtral does not have: shared experts, dense layers among the
+// others, latent attention, layers without positions. They are Qwen2-MoE, Qwen3-MoE, DeepSeek-V2 and V3, Kimi
+// K2, and Llama 4.
 //
-// Experts are one kernel for each product (grouped_mm), as transformers runs them by itself since its fifth
-// version, and torchtitan and Megatron before it.
+// Experts are one kernel for each product (grouped_mm): transformers runs them so since version 5, and
+// torchtitan and Megatron did earlier.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -13,21 +14,28 @@ namespace foretrain {
 
 namespace {
 
+/// Names of the two blocks that the layers of a mixture use.
 constexpr std::string_view kMixture = "mixture", kDense = "dense";
 
-/// kInSeries with another gap for what follows the attention.
+/// Returns kInSeries with another gap for what follows the attention.
 std::string body_with(std::string_view gap) {
   std::string body(kInSeries);
   return body.replace(body.find("<mlp>"), 5, gap);
 }
 
+/// Sizes of the part with experts in one layer.
 struct Mixture {
+  // Number of routed experts, of those that a token visits, and the inner width of one.
   std::int64_t experts = 1, top = 1, width = 1;
+  // Inner width of the shared experts together; 0: none.
   std::int64_t shared_width = 0;
+  // A gate weighs the shared expert; a bias per expert keeps the load even (DeepSeek-V3).
   bool shared_gate = false, balance_bias = false;
-  std::int64_t dense_width = 1;  ///< of layers without experts
+  // Inner width of the layers without experts.
+  std::int64_t dense_width = 1;
 };
 
+/// Returns the layer of type "experts".
 std::string experts_line(const Mixture& own) {
   return fmt::format(
       "      {{ type = \"experts\", experts = {}, top = {}, width = {}, grouped = true{}{}{}, name = \"mlp\" "
@@ -37,6 +45,7 @@ std::string experts_line(const Mixture& own) {
       own.shared_gate ? ", shared_gate = true" : "", own.balance_bias ? ", balance_bias = true" : "");
 }
 
+/// Fills the decoder. A block is written only where a layer uses it.
 std::string mixture_text(const ConfigSource& source, Filling& fill, const Mixture& own,
                          const std::vector<DecoderLayer>& layers) {
   fill.put("activation", activation_layer(source, source.values.word_or("hidden_act", "silu")));
@@ -52,6 +61,8 @@ std::string mixture_text(const ConfigSource& source, Filling& fill, const Mixtur
   return fill.into(kDecoder);
 }
 
+/// Returns DeepSeek's attention: queries and keys go through matrices of low rank, and each head has a part
+/// with positions and a part without.
 std::string latent_attention(const ConfigSource& source) {
   ConfigValues& values = source.values;
   const std::int64_t rank = values.size_or({"q_lora_rank"}, 0);
@@ -63,7 +74,7 @@ std::string latent_attention(const ConfigSource& source) {
       values.size({"v_head_dim"}), is_fused(source) ? ", fused = true" : "");
 }
 
-/// Every `step`-th layer is a mixture, the others are dense.
+/// Returns layers of which every `step`-th is a mixture and the others are dense.
 std::vector<DecoderLayer> every(std::int64_t step, std::int64_t layers) {
   std::vector<DecoderLayer> out;
   for (std::int64_t i = 0; i < layers; ++i)
@@ -73,11 +84,13 @@ std::vector<DecoderLayer> every(std::int64_t step, std::int64_t layers) {
 
 }  // namespace
 
+/// Qwen2 and Qwen3 differ in the shared expert and its gate.
 std::string write_qwen_moe(const ConfigSource& source) {
   ConfigValues& values = source.values;
   Mixture own{values.size({"num_experts", "num_local_experts"}), values.size({"num_experts_per_tok"}),
               values.size({"moe_intermediate_size"})};
   own.dense_width = values.size_or({"intermediate_size"}, own.width);
+  // Only Qwen2-MoE has a shared expert.
   if (source.model_type == "qwen2_moe") {
     own.shared_width = values.size({"shared_expert_intermediate_size"});
     own.shared_gate = true;
@@ -92,11 +105,14 @@ std::string write_qwen_moe(const ConfigSource& source) {
                       every(values.size_or({"decoder_sparse_step"}, 1), listed_layers(source)));
 }
 
+/// The first layers are dense; the shared experts act as one expert of their common width.
 std::string write_deepseek(const ConfigSource& source) {
   ConfigValues& values = source.values;
   Mixture own{values.size({"n_routed_experts"}), values.size({"num_experts_per_tok"}),
               values.size({"moe_intermediate_size"})};
+  // More shared experts than routed ones cannot be meant; the limit also keeps the product small.
   own.shared_width = std::min(values.size_or({"n_shared_experts"}, 1), own.experts) * own.width;
+  // The default of topk_method is the one of the family's published networks.
   own.balance_bias =
       values.word_or("topk_method", source.model_type == "deepseek_v2" ? "greedy" : "noaux_tc") == "noaux_tc";
   own.dense_width = values.size({"intermediate_size"});
@@ -112,6 +128,8 @@ std::string write_deepseek(const ConfigSource& source) {
   return mixture_text(source, fill, own, layers);
 }
 
+/// Every no_rope_layer_interval-th layer of Llama 4 has no positions, so `rotary` is an argument of the
+/// block.
 std::string write_llama4(const ConfigSource& source) {
   ConfigValues& values = source.values;
   Mixture own{values.size({"num_local_experts"}), values.size_or({"num_experts_per_tok"}, 1),
@@ -119,6 +137,7 @@ std::string write_llama4(const ConfigSource& source) {
   own.shared_width = own.width, own.dense_width = values.size({"intermediate_size_mlp"});
   std::vector<DecoderLayer> layers =
       every(values.size_or({"interleave_moe_layer_step"}, 1), listed_layers(source));
+  // The config counts layers from 1; layer 4 of each 4 has none by default.
   const auto without_position = static_cast<std::size_t>(values.size_or({"no_rope_layer_interval"}, 4));
   const std::int64_t head = values.size_or({"head_dim"}, 128);
   for (std::size_t i = 0; i < layers.size(); ++i)

@@ -1,5 +1,5 @@
-// Decoders that norm otherwise than Llama: before and after (Gemma 2 and 3), after alone (OLMo 2), without
-// weights (OLMo), with biases and a squared ReLU (Nemotron).
+// Writes decoders whose norms differ from Llama's: before and after each part (Gemma 2 and 3), after it alone
+// (OLMo 2), without weights (OLMo), with biases and a squared ReLU (Nemotron).
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -10,6 +10,7 @@ namespace foretrain {
 
 namespace {
 
+/// The layer of Gemma 2 and 3: each part has a norm in front and one behind.
 constexpr std::string_view kBeforeAndAfter = R"(  { type = "add", branches = [
     [
       { type = "<norm>", name = "input_layernorm" },
@@ -27,6 +28,7 @@ constexpr std::string_view kBeforeAndAfter = R"(  { type = "add", branches = [
   ] },
 )";
 
+/// The layer of OLMo 2: norms stand behind each part, inside the residual connection.
 constexpr std::string_view kAfter = R"(  { type = "add", branches = [
     [
       <attention>,
@@ -42,23 +44,26 @@ constexpr std::string_view kAfter = R"(  { type = "add", branches = [
   ] },
 )";
 
+/// Nemotron's perceptron: two matrices without a gate.
 constexpr std::string_view kSquaredMlp =
     R"(      { type = "linear", out = <inner>, bias = <mlp_bias>, name = "up_proj" },
       <activation>,
       { type = "linear", out = <width>, bias = <mlp_bias>, name = "down_proj" },
 )";
 
-/// Logits through a tanh: divided, bent, multiplied.
+/// Gemma 2 bounds its logits by a tanh: they are divided, bent, and multiplied.
 constexpr std::string_view kSoftCap = R"(  { type = "scale", name = "logits_divided" },
   { type = "tanh", name = "logits_bent" },
   { type = "scale", name = "logits_multiplied" },
 )";
 
+/// Tokens that a layer with a window sees, where the config does not say.
 constexpr std::int64_t kUsualWindow = 4096;
-/// Every second layer of Gemma 2 and every sixth of Gemma 3 sees all tokens.
+/// Period of the layers that see all tokens: every second one of Gemma 2, every sixth of Gemma 3.
 constexpr std::int64_t kGlobalOf2 = 2, kGlobalOf3 = 6;
 
-/// Which layers see a window of their tokens alone; none where a sample is no longer than it.
+/// Returns the layers with their windows. A window no smaller than the sample changes nothing and is written
+/// as 0, so that all layers become equal.
 std::vector<DecoderLayer> windowed_layers(const ConfigSource& source) {
   ConfigValues& values = source.values;
   const bool is_third = source.model_type.starts_with("gemma3");
@@ -74,6 +79,7 @@ std::vector<DecoderLayer> windowed_layers(const ConfigSource& source) {
   return layers;
 }
 
+/// Fills what the three families read alike, and completes the decoder.
 std::string text_of(const ConfigSource& source, Filling& fill, std::string_view body,
                     const std::vector<DecoderLayer>& layers) {
   ConfigValues& values = source.values;
@@ -83,12 +89,14 @@ std::string text_of(const ConfigSource& source, Filling& fill, std::string_view 
   return fill.into(kDecoder);
 }
 
+/// Returns as many equal layers as the config has.
 std::vector<DecoderLayer> equal_layers(const ConfigSource& source) {
   return std::vector<DecoderLayer>(static_cast<std::size_t>(listed_layers(source)));
 }
 
 }  // namespace
 
+/// Gemma 2 bounds its logits; Gemma 3 norms queries and keys instead.
 std::string write_gemma_windows(const ConfigSource& source) {
   ConfigValues& values = source.values;
   const std::int64_t width = values.size({"hidden_size"});
@@ -105,6 +113,8 @@ std::string write_gemma_windows(const ConfigSource& source) {
   return text_of(source, fill, kBeforeAndAfter, windowed_layers(source));
 }
 
+/// OLMo has LayerNorms without weights; OLMo 2 has RMSNorms behind each part and norms the rows of queries
+/// and keys.
 std::string write_olmo(const ConfigSource& source) {
   ConfigValues& values = source.values;
   const bool is_first = source.model_type == "olmo";
@@ -118,6 +128,7 @@ std::string write_olmo(const ConfigSource& source) {
   return text_of(source, fill, is_first ? kInSeries : kAfter, equal_layers(source));
 }
 
+/// Nemotron has LayerNorms with biases and a squared ReLU without a gate.
 std::string write_nemotron(const ConfigSource& source) {
   ConfigValues& values = source.values;
   const std::int64_t width = values.size({"hidden_size"});

@@ -1,5 +1,6 @@
-// Decoders of 2022 and 2023 with one projection for queries, keys and values: Falcon, whose attention and
-// perceptron stand side by side, BLOOM and MPT, whose positions are slopes of the scores (ALiBi).
+// Writes decoders of 2022 and 2023, most of them with one projection for queries, keys and values: Falcon,
+// whose attention and perceptron stand side by side; BLOOM and MPT, whose positions are slopes of the scores
+// (ALiBi); and Phi.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -10,7 +11,7 @@ namespace foretrain {
 
 namespace {
 
-/// One norm for both (Falcon 7B).
+/// A layer with one norm for attention and perceptron (Falcon 7B, Phi).
 constexpr std::string_view kOneNorm = R"(  { type = "add", branches = [
     [],
     [
@@ -25,7 +26,7 @@ constexpr std::string_view kOneNorm = R"(  { type = "add", branches = [
     ],
   ] },
 )";
-/// A norm each (Falcon 40B and 180B).
+/// A layer with a norm for each of them (Falcon 40B and 180B).
 constexpr std::string_view kTwoNorms = R"(  { type = "add", branches = [
     [],
     [
@@ -38,15 +39,20 @@ constexpr std::string_view kTwoNorms = R"(  { type = "add", branches = [
   ] },
 )";
 
+/// BLOOM norms the embeddings before its first layer.
 constexpr std::string_view kEmbeddingNorm =
     "  { type = \"layer_norm\", name = \"word_embeddings_layernorm\" },\n";
 
+/// An attention whose three projections are one matrix.
 struct PackedAttention {
+  // Heads of the queries, and groups of them that share keys and values.
   std::int64_t heads = 1, groups = 1;
+  // Elements of a head, all of which rotary embeddings turn; 0: no rotary embedding.
   std::int64_t rotary = 0;
   bool alibi = false, bias = false, fused = false;
 };
 
+/// Returns the layer grouped_attention with one packed projection.
 std::string attention_text(const PackedAttention& own) {
   return fmt::format(
       "{{ type = \"grouped_attention\", heads = {}{}, packed = true{}{}{}, causal = true{}, name = "
@@ -57,7 +63,7 @@ std::string attention_text(const PackedAttention& own) {
       own.fused ? ", fused = true" : "");
 }
 
-/// The same lines, four columns deeper.
+/// Returns the same lines, indented by four more columns.
 std::string deeper(std::string_view lines) {
   std::string out;
   for (std::size_t at = 0; at < lines.size();) {
@@ -68,6 +74,7 @@ std::string deeper(std::string_view lines) {
   return out;
 }
 
+/// Fills what Falcon, BLOOM and MPT share, and completes the decoder.
 std::string packed_text(Filling& fill, std::int64_t layers, const PackedAttention& own, bool bias,
                         std::string_view body) {
   fill.put("attention", attention_text(own)).put("mlp", std::string(kPlainMlp));
@@ -80,7 +87,8 @@ std::string packed_text(Filling& fill, std::int64_t layers, const PackedAttentio
   return fill.into(kDecoder);
 }
 
-/// Keys and values of a Falcon: heads of its new architecture's groups, one for all queries, or of each.
+/// Returns the groups of keys and values in a Falcon: as the config says in the new architecture; otherwise
+/// one for all queries (multi_query, the default) or one for each head.
 std::int64_t falcon_groups(ConfigValues& values, std::int64_t heads, bool is_new) {
   if (is_new) return values.size_or({"num_kv_heads", "n_head_kv"}, heads);
   return values.flag_or("multi_query", true) ? 1 : heads;
@@ -88,6 +96,7 @@ std::int64_t falcon_groups(ConfigValues& values, std::int64_t heads, bool is_new
 
 }  // namespace
 
+/// The new architecture always has both parts side by side, with a norm for each.
 std::string write_falcon(const ConfigSource& source) {
   ConfigValues& values = source.values;
   const bool is_new = values.flag_or("new_decoder_architecture", false), bias = values.flag_or("bias", false),
@@ -105,7 +114,7 @@ std::string write_falcon(const ConfigSource& source) {
                      !in_parallel ? kInSeries : (is_new ? kTwoNorms : kOneNorm));
 }
 
-/// Attention and the feed-forward part read one norm; the head has a bias.
+/// Writes Phi: attention and perceptron read one norm, and the head for words has a bias.
 std::string write_phi(const ConfigSource& source) {
   ConfigValues& values = source.values;
   const std::int64_t width = values.size({"hidden_size"});
@@ -126,6 +135,7 @@ std::string write_phi(const ConfigSource& source) {
   return fill.into(kDecoder);
 }
 
+/// BLOOM has ALiBi and biases everywhere; its config does not say so.
 std::string write_bloom(const ConfigSource& source) {
   ConfigValues& values = source.values;
   const std::int64_t width = values.size({"hidden_size", "n_embed"});
@@ -138,6 +148,7 @@ std::string write_bloom(const ConfigSource& source) {
   return packed_text(fill, values.size({"num_hidden_layers", "n_layer"}), own, true, kInSeries);
 }
 
+/// The keys of MPT's attention stand in an object of their own, attn_config.
 std::string write_mpt(const ConfigSource& source) {
   ConfigValues& values = source.values;
   ConfigValues attention = values.inside("attn_config");
@@ -150,6 +161,7 @@ std::string write_mpt(const ConfigSource& source) {
   Filling fill;
   put_decoder(source, fill, {width, "layer_norm", true});
   fill.put("norm_keys", bias ? "" : ", bias = false");
+  // Without ALiBi, positions are a learned table.
   if (!own.alibi && values.flag_or("learned_pos_emb", true))
     fill.put("before", fmt::format("  {{ type = \"position\", entries = {}, name = \"wpe\" }},\n",
                                    values.size_or({"max_seq_len"}, kUsualTokens)));

@@ -1,4 +1,8 @@
-// Networks of an encoder and a decoder: T5 and Whisper.
+// Writes networks of an encoder and a decoder: T5 and Whisper.
+//
+// Both read a config.json with an encoder's and a decoder's sizes, for example {"model_type": "t5",
+// "d_model": 512, "num_layers": 6, ...}. The decoder's input is a second input of the network, and the
+// encoder's result is the `memory` of each attention across both.
 #include <fmt/format.h>
 
 #include "sim/import/models/config_families.hpp"
@@ -7,8 +11,10 @@ namespace foretrain {
 
 namespace {
 
+/// Tokens of a sample where the user does not say, at most; also where the config has no n_positions.
 constexpr std::int64_t kUsualT5Tokens = 512;
 
+/// T5. Scores get a trained bias by distance, which all layers of a side share; they are not scaled.
 constexpr std::string_view kT5 = R"(description = "<title>, <tokens> tokens in and out"
 optimizer = "adamw"
 input = [<tokens>]
@@ -80,12 +86,14 @@ layers = [
 ]
 )";
 
+/// The attentions without the keys in which their uses differ.
 constexpr const char* kT5Attention =
     "type = \"grouped_attention\", heads = <heads>, head_width = <head_width>, scaled = false, dropout = "
     "true";
 constexpr const char* kWhisperAttention =
     "type = \"grouped_attention\", query_bias = true, value_bias = true, output_bias = true<fused>";
 
+/// The first half of T5's feed-forward part: one matrix, or two of which one is the gate (version 1.1).
 constexpr std::string_view kPlainInner =
     R"(      { type = "linear", out = <inner>, bias = false, name = "wi" },
       <activation>,
@@ -99,7 +107,7 @@ constexpr std::string_view kGatedInner = R"(      { type = "multiply", branches 
       ] },
 )";
 
-// Frames of 10 ms; the second convolution halves them. Keys have no bias.
+// Whisper. Its input has frames of 10 ms; the second convolution halves their number. Keys have no bias.
 constexpr std::string_view kWhisper = R"(description = "<title>, 30 s of speech, <tokens> tokens"
 optimizer = "adamw"
 input = [<bins>, 1, <frames>]
@@ -170,7 +178,8 @@ layers = [
 ]
 )";
 
-/// "relu", "gated-gelu": T5's GELU is the tanh formula, operator by operator.
+/// Fills the feed-forward part by a word such as "relu" or "gated-gelu". T5's gated GELU is the tanh formula,
+/// computed operator by operator, hence gelu_new.
 void put_feed_forward(const ConfigSource& source, Filling& fill) {
   std::string form = source.values.word_or("feed_forward_proj", "relu");
   const bool is_gated = form.starts_with("gated-");
@@ -180,16 +189,19 @@ void put_feed_forward(const ConfigSource& source, Filling& fill) {
   fill.put("inner_layers", std::string(is_gated ? kGatedInner : kPlainInner));
 }
 
+/// Returns the architecture, or the model_type where the config names none.
 std::string title_of_translator(const ConfigSource& source) {
   return quotable(source.architecture.empty() ? source.model_type : source.architecture);
 }
 
 }  // namespace
 
+/// Encoder and decoder have as many layers where num_decoder_layers is missing.
 std::string write_t5(const ConfigSource& source) {
   ConfigValues& values = source.values;
   const std::int64_t layers = values.size({"num_layers"});
   const bool tied = values.flag_or("tie_word_embeddings", true);
+  // A bare T5Model counts as one with the head for the next word, with a remark.
   if (!source.architecture.empty() && !source.is_for("ForConditionalGeneration") &&
       !source.is_for("WithLMHead"))
     source.remarks.push_back(fmt::format("the head of {} is not known: taken as that for the next word",
@@ -201,18 +213,21 @@ std::string write_t5(const ConfigSource& source) {
   fill.put("head_width", values.size({"d_kv"})).put("inner", values.size({"d_ff"}));
   fill.put("buckets", values.size_or({"relative_attention_num_buckets"}, 32)).put("encoder_layers", layers);
   fill.put("decoder_layers", values.size_or({"num_decoder_layers"}, layers));
+  // With a tied embedding T5 scales the decoder's result by the root of the width before the head.
   fill.put("scale", tied ? "  { type = \"scale\" },\n" : "").put("tied", tied ? ", weights = \"words\"" : "");
   fill.put("attention", kT5Attention);
   put_feed_forward(source, fill);
   return fill.into(kT5);
 }
 
+/// max_source_positions counts frames behind the convolutions, max_target_positions tokens.
 std::string write_whisper(const ConfigSource& source) {
   ConfigValues& values = source.values;
   const std::int64_t width = values.size({"d_model"}), heard = values.size({"max_source_positions"}),
                      positions = values.size({"max_target_positions"});
   const bool drops = values.share_or("dropout", 0) > 0;
   Filling fill;
+  // The convolutions halve the frames, so the spectrum has twice as many as the encoder has positions.
   fill.put("title", title_of_translator(source)).put("width", width).put("frames", 2 * heard);
   fill.put("bins", values.size({"num_mel_bins"})).put("positions", positions);
   fill.put("tokens", source.tokens(positions, positions)).put("words", values.size({"vocab_size"}));
@@ -227,6 +242,7 @@ std::string write_whisper(const ConfigSource& source) {
   fill.put("attention", kWhisperAttention);
   fill.put("dropout", drops ? "  { type = \"dropout\" },\n" : "");
   fill.put("dropout_deeper", drops ? "      { type = \"dropout\" },\n" : "");
+  // Some tools count the table of positions as parameters although nothing trains it.
   source.remarks.push_back(
       fmt::format("the encoder's {} positions are sines that are not trained; counts of all parameters have "
                   "their {} elements, too",

@@ -1,4 +1,8 @@
-// JSON values keep no place: a key is looked for in the text again when something is wrong with it.
+// Reads the values of a config.json with their checks.
+//
+// JSON values keep no place in the text. When something is wrong with a value, the text is searched for its
+// key again, so that a report can point at it. All problems are collected in Diagnostics; nothing is thrown
+// here.
 #include "sim/import/models/config_values.hpp"
 
 #include <algorithm>
@@ -12,11 +16,13 @@ namespace foretrain {
 
 namespace {
 
+/// Largest size, entries of the longest list, and levels of nesting that a file may have.
 constexpr std::int64_t kLargestSize = 1'000'000'000;
 constexpr std::size_t kMostSizes = 64;
 constexpr int kDeepestObject = 32;
 
-/// Of the first place where the text has this key; none for a key that was written with escapes.
+/// Returns the first place where the text has this key, with its quotes. A key of the same name further up is
+/// taken for it; a key that was written with escapes has no place.
 SourceSpan span_of_key(const std::string& text, std::string_view key) {
   const std::size_t at = text.find(fmt::format("\"{}\"", key));
   if (at == std::string::npos) return {};
@@ -28,11 +34,13 @@ SourceSpan span_of_key(const std::string& text, std::string_view key) {
 
 }  // namespace
 
+/// The parser reports no reason; size, depth and kind cover what users get wrong.
 LogJson parsed_object(const SourceText& source, const ObjectKind& kind, Diagnostics& diagnostics) {
   if (source.text.size() > kind.largest) {
     diagnostics.report({}, fmt::format("a {} has at most {} MiB", kind.name, kind.largest >> 20));
     return {};
   }
+  // The callback drops deep values, so that every later walk over the object is bounded.
   bool too_deep = false;
   LogJson object = LogJson::parse(
       source.text,
@@ -49,6 +57,7 @@ LogJson parsed_object(const SourceText& source, const ObjectKind& kind, Diagnost
   return object;
 }
 
+/// Returns the value of the first name that is there. `used` names it, or the newest name for messages.
 const LogJson* ConfigValues::find(ConfigNames names, const char*& used) const {
   for (const char* name : names) {
     const LogJson& value = at(object_, name);
@@ -63,6 +72,8 @@ void ConfigValues::refuse(const char* name, std::string message, std::string hin
   diagnostics_.report(span_of_key(diagnostics_.source().text, name), std::move(message), std::move(hint));
 }
 
+/// Returns a whole number from 1 to kLargestSize; reports others and returns 1, so that the caller can go on
+/// and find further faults. 4096.0 counts as whole.
 std::int64_t ConfigValues::checked(const LogJson& value, const char* name) {
   const double number = value.is_number() ? value.get<double>() : 0;
   if (number >= 1 && number <= static_cast<double>(kLargestSize) && number == std::floor(number))
@@ -71,6 +82,7 @@ std::int64_t ConfigValues::checked(const LogJson& value, const char* name) {
   return 1;
 }
 
+/// The value 1 for a missing size lets the writer go on, so that all missing keys are found.
 std::int64_t ConfigValues::size(ConfigNames names) {
   const char* used = nullptr;
   if (const LogJson* value = find(names, used)) return checked(*value, used);
@@ -99,6 +111,7 @@ std::vector<std::int64_t> ConfigValues::sizes(ConfigNames names, std::size_t lea
   return std::vector<std::int64_t>(least, 1);
 }
 
+/// Dropout rates and parts of a head are such numbers.
 double ConfigValues::share_or(const char* name, double otherwise) {
   const LogJson& value = at(object_, name);
   if (value.is_null()) return otherwise;
@@ -127,6 +140,7 @@ std::size_t ConfigValues::count(const char* name) const {
   return value.is_object() || value.is_array() ? value.size() : 0;
 }
 
+/// Wrong values were reported where they were read; only the missing ones are left.
 bool ConfigValues::finish(std::string_view model_type) {
   if (!missing_.empty())
     diagnostics_.report({}, fmt::format("a config of {} needs {}", model_type, fmt::join(missing_, ", ")),

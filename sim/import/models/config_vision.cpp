@@ -1,4 +1,8 @@
-// Networks that see: ViT, Swin, ConvNeXt, each with the classifier of its config's labels.
+// Writes networks for images: ViT, Swin and ConvNeXt, each with a classifier for the labels of its config.
+//
+// The config of transformers has image_size, patch_size, num_channels and the sizes of the layers, for
+// example {"model_type": "vit", "hidden_size": 768, "image_size": 224, "patch_size": 16, ...}. --image
+// replaces the size.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -9,6 +13,7 @@ namespace foretrain {
 
 namespace {
 
+/// ViT: patches as tokens, a class token in front, and the classifier over that token.
 constexpr std::string_view kVit = R"(description = "<title>, <side> x <side> pixels"
 optimizer = "adamw"
 input = [<channels>, <side>, <side>]
@@ -44,6 +49,8 @@ layers = [
 ]
 )";
 
+/// Swin: attention within windows, shifted by half a window in every second layer; each later stage halves
+/// the side.
 constexpr std::string_view kSwin = R"(description = "<title>, <side> x <side> pixels"
 optimizer = "adamw"
 input = [<channels>, <side>, <side>]
@@ -103,6 +110,7 @@ layers = [
 ]
 )";
 
+/// ConvNeXt: depthwise convolutions, with norms over the channels of every position.
 constexpr std::string_view kConvNext = R"(description = "<title>, <side> x <side> pixels"
 optimizer = "adamw"
 input = [<channels>, <side>, <side>]
@@ -139,7 +147,8 @@ layers = [
 ]
 )";
 
-/// Channels, side and patches are named alike in all of them.
+/// Fills what all three families name alike, and returns the patches along one side of the image. An image
+/// smaller than a patch is refused.
 std::int64_t put_image(const ConfigSource& source, Filling& fill, std::int64_t patch) {
   const std::int64_t given = source.values.size_or({"image_size"}, 224);
   const std::int64_t side = source.options.image.value_or(given);
@@ -150,6 +159,7 @@ std::int64_t put_image(const ConfigSource& source, Filling& fill, std::int64_t p
   return std::max<std::int64_t>(1, side / patch);
 }
 
+/// Fills the classifier and the loss. A bare "...Model" has neither.
 void put_classifier(const ConfigSource& source, Filling& fill) {
   if (source.architecture.ends_with("Model"))
     return void(fill.put("head", "").put("loss", loss_without_head(source)));
@@ -160,12 +170,14 @@ void put_classifier(const ConfigSource& source, Filling& fill) {
   fill.put("loss", "  { type = \"loss\" },\n");
 }
 
+/// Fills stochastic depth, which drops whole residual branches, where its rate is above 0.
 void put_drop_path(const ConfigSource& source, Filling& fill, double otherwise) {
   const bool drops = source.values.share_or("drop_path_rate", otherwise) > 0;
   fill.put("drop_path", drops ? "      { type = \"drop_path\" },\n" : "");
 }
 
-/// Pairs of a plain and a shifted layer, and one more where the depth is odd.
+/// Returns the lines of one stage. Plain and shifted layers alternate, and each later stage begins with the
+/// merging of 2 x 2 patches.
 std::string swin_stage(std::int64_t depth, std::int64_t width, std::int64_t inner, std::int64_t heads,
                        std::size_t stage) {
   std::string out;
@@ -183,8 +195,11 @@ std::string swin_stage(std::int64_t depth, std::int64_t width, std::int64_t inne
   return out;
 }
 
+/// Layers of one stage, at most: each becomes a line of the model file.
 constexpr std::int64_t kMostDepth = 1000;
 
+/// Returns whether there is one other number for each stage, 16 stages at most, and no stage is too deep.
+/// Reports what does not fit.
 bool depths_fit(const ConfigSource& source, const std::vector<std::int64_t>& depths, std::size_t others,
                 const char* other) {
   for (const std::int64_t depth : depths) {
@@ -200,6 +215,7 @@ bool depths_fit(const ConfigSource& source, const std::vector<std::int64_t>& dep
 
 }  // namespace
 
+/// Dropout layers are written only where the rate is above 0, since each is a kernel.
 std::string write_vit(const ConfigSource& source) {
   ConfigValues& values = source.values;
   const bool drops = values.share_or("hidden_dropout_prob", 0) > 0;
@@ -215,6 +231,7 @@ std::string write_vit(const ConfigSource& source) {
   return fill.into(kVit);
 }
 
+/// The number of stages comes from `depths`; each stage doubles the width.
 std::string write_swin(const ConfigSource& source) {
   ConfigValues& values = source.values;
   const std::vector<std::int64_t> depths = values.sizes({"depths"}, 1),
@@ -229,14 +246,17 @@ std::string write_swin(const ConfigSource& source) {
   fill.put("activation", activation_layer(source, values.word_or("hidden_act", "gelu")));
   put_drop_path(source, fill, 0.1);
   put_classifier(source, fill);
+  // The text of a refused config is not used; an empty one avoids lists that do not fit.
   if (!depths_fit(source, depths, heads.size(), "num_heads")) return "";
   std::string stages;
+  // The width doubles with each stage.
   for (std::size_t stage = 0; stage < depths.size(); ++stage, width *= 2)
     stages += swin_stage(depths[stage], width, ratio * width, heads[stage], stage);
   fill.put("stages", stages);
   return fill.into(kSwin);
 }
 
+/// The side of the image is tracked, because norms need the sizes to restore the image.
 std::string write_convnext(const ConfigSource& source) {
   ConfigValues& values = source.values;
   const std::vector<std::int64_t> depths = values.sizes({"depths"}, 1),
@@ -252,7 +272,9 @@ std::string write_convnext(const ConfigSource& source) {
   put_classifier(source, fill);
   if (!depths_fit(source, depths, widths.size(), "hidden_sizes")) return "";
   std::string stages;
+  // Stages behind the first halve the side by a convolution of stride 2.
   for (std::size_t stage = 0; stage < depths.size(); ++stage) {
+    // Between stages a norm and a strided convolution halve the side.
     if (stage > 0) {
       stages += fmt::format(
           "  {{ type = \"block\", block = \"norm\", with = {{ width = {}, side = {} }} }},\n  {{ type = "

@@ -1,5 +1,13 @@
-// A .pt2 archive (torch.export.save): the graph of the exported program alone, as a graph of ONNX's
-// operators. Every tensor's shape is in it; weights are not read.
+// Reads a .pt2 archive: the exported program that torch.export.save() writes.
+//
+// The archive is a ZIP file with a JSON member, for example
+//
+//   {"graph_module": {"graph": {"tensor_values": {"x": {"dtype": 7, "sizes": [{"as_int": 8}, ...]}}, "nodes":
+//   [...]}}}
+//
+// Nodes become operators of ONNX (aten_nodes.cpp), so that the translation to layers is shared. Shapes of all
+// tensors come from the file. Weights, constants and guards are not read. A damaged archive, one without a
+// program, and a graph beyond the limits are reported.
 #include <fmt/format.h>
 
 #include "sim/import/models/aten_nodes.hpp"
@@ -12,16 +20,18 @@ namespace foretrain {
 
 namespace {
 
+/// Bytes of the JSON member once unpacked, and its levels of nesting. Deeper values are dropped.
 constexpr std::size_t kLargestProgram = std::size_t{256} << 20;
 constexpr int kDeepestProgram = 64;
 
-/// Numbers of torch.export's ScalarType.
+/// Maps torch.export's ScalarType: 1 to 5 are whole numbers, 12 is bool, all others count as real numbers.
 OnnxType type_of_scalar(const LogJson& number) {
   const std::int64_t type = number.is_number_integer() ? number.get<std::int64_t>() : 0;
   if (type >= 1 && type <= 5) return OnnxType::int64;
   return type == 12 ? OnnxType::boolean : OnnxType::real;
 }
 
+/// Returns a tensor with its shape. A symbolic size takes its hint; a size without one stays open (-1).
 OnnxTensor tensor_of(const std::string& name, const LogJson& meta) {
   OnnxTensor out;
   out.name = name, out.type = type_of_scalar(at(meta, "dtype"));
@@ -37,6 +47,7 @@ OnnxTensor tensor_of(const std::string& name, const LogJson& meta) {
   return out;
 }
 
+/// Returns the tensor's name in an argument, whether or not it is wrapped in "as_tensor".
 std::string name_of_argument(const LogJson& argument) {
   for (const LogJson* place : {&argument, &at(argument, "as_tensor")})
     if (const LogJson& name = at(*place, "name"); name.is_string())
@@ -44,6 +55,7 @@ std::string name_of_argument(const LogJson& argument) {
   return "";
 }
 
+/// Turns the JSON of a program into a graph of ONNX's operators.
 class ProgramReading {
  public:
   ProgramReading(const LogJson& program, Diagnostics& diagnostics)
@@ -51,6 +63,7 @@ class ProgramReading {
         signature_(at(at(program, "graph_module"), "signature")),
         diagnostics_(diagnostics) {}
 
+  /// Returns the graph; reports one that is missing or too large, and then returns an empty one.
   OnnxGraph read() {
     out_.producer = "torch.export";
     const LogJson& values = at(graph_, "tensor_values");
@@ -63,6 +76,7 @@ class ProgramReading {
     }
     for (const auto& [name, meta] : values.items()) out_.values.push_back(tensor_of(name, meta));
     read_inputs(values);
+    // Arguments that are numbers refer to this tensor, which has no dimensions.
     OnnxTensor scalar;
     scalar.name = kAtenScalar, scalar.type = OnnxType::real;
     out_.weights.push_back(scalar);
@@ -74,6 +88,7 @@ class ProgramReading {
   }
 
  private:
+  /// Sorts the inputs of the graph: what the user passes in, parameters, and buffers, which nothing trains.
   void read_inputs(const LogJson& values) {
     const LogJson& specs = at(signature_, "input_specs");
     if (!specs.is_array()) return;
@@ -94,12 +109,14 @@ class ProgramReading {
   OnnxGraph out_;
 };
 
-/// The member that holds the program, by the names of torch 2.1 and of torch 2.7.
+/// Returns the text of the member that holds the program. torch 2.1 and torch 2.7 name it differently.
+/// Reports an archive that is damaged, has no such member, or whose member is too large.
 std::optional<std::string> program_text(const SourceText& source, Diagnostics& diagnostics) {
   const auto members = zip_members(source.text);
   if (!members)
     return diagnostics.report({}, "the archive is damaged or was cut: its directory is not at its end"),
            std::nullopt;
+  // The first member with a fitting name counts; an archive has one program.
   for (const ZipMember& member : *members) {
     const bool is_program =
         member.name.ends_with("serialized_exported_program.json") ||
@@ -118,8 +135,10 @@ std::optional<std::string> program_text(const SourceText& source, Diagnostics& d
 
 }  // namespace
 
+/// A ZIP file is taken for an archive of PyTorch: no other format of models here is one.
 bool is_exported_program(std::string_view text) { return is_zip(text); }
 
+/// Patterns are joined as for ONNX, because programs may contain norms in many operators, too.
 ImportedModel read_exported_program(const SourceText& source, const ModelImportOptions& options,
                                     Diagnostics& diagnostics) {
   ImportedModel made;

@@ -1,4 +1,5 @@
-// Gaps may hold gaps, some levels deep.
+// Fills the gaps of templates. A filling may hold gaps itself, so the text is gone through level by level
+// until nothing is left to fill.
 #include "sim/import/models/filled_text.hpp"
 
 #include <stdexcept>
@@ -7,12 +8,14 @@ namespace foretrain {
 
 namespace {
 
+/// Levels of gaps within gaps; the limit ends a filling that names itself.
 constexpr int kDeepestGaps = 8;
 
 bool is_gap_letter(char c) { return (c >= 'a' && c <= 'z') || c == '_'; }
 
 }  // namespace
 
+/// Linear in the text for each level of gaps.
 std::string Filling::into(std::string_view text) const {
   std::string out(text);
   for (int level = 0; level < kDeepestGaps; ++level) {
@@ -20,6 +23,7 @@ std::string Filling::into(std::string_view text) const {
     bool filled = false;
     for (std::size_t at = 0; at < out.size();) {
       std::size_t end = at + 1;
+      // A gap is '<', lower-case letters or '_', and '>'; any other '<' stays as it is.
       while (out[at] == '<' && end < out.size() && is_gap_letter(out[end])) ++end;
       if (out[at] != '<' || end == at + 1 || end >= out.size() || out[end] != '>') {
         next += out[at++];
@@ -37,6 +41,7 @@ std::string Filling::into(std::string_view text) const {
   return out;
 }
 
+/// Cuts to 80 bytes as well, so that names of a file cannot fill the model file.
 std::string quotable(std::string_view text) {
   constexpr std::string_view kPlain = " _-./:,()+";
   std::string out;

@@ -1,4 +1,4 @@
-// A text with gaps: "<width>" becomes what stands for it.
+// Declares a text with gaps: "<width>" is replaced by the value that was put under that name.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace foretrain {
 
-/// What fills the gaps of a template, by name; numbers as their digits.
+/// Holds the values for the gaps of a template, by name. Numbers are stored as their digits; a later value
+/// replaces an earlier one.
 class Filling {
  public:
   Filling& put(std::string_view name, std::int64_t number) { return put(name, std::to_string(number)); }
@@ -16,16 +17,18 @@ class Filling {
     values_.insert_or_assign(std::string(name), std::move(text));
     return *this;
   }
-  /// Every "<name>" is filled, in what is put in, too. Requires each to be known.
+  /// Returns the text with every "<name>" filled, also inside the values. Throws std::logic_error for a name
+  /// without a value, which is a fault of the template.
   std::string into(std::string_view text) const;
 
  private:
   std::map<std::string, std::string, std::less<>> values_;
 };
 
-/// What goes into quotes of a TOML text: letters, digits and plain marks; all else becomes '_'.
+/// Returns a text that can stand in quotes in TOML: letters, digits, blanks and plain punctuation stay, all
+/// other bytes become '_'. At most 80 bytes.
 std::string quotable(std::string_view text);
-/// The same of a path's last part.
+/// Returns the last part of a path in the same form.
 std::string quotable_file(std::string_view path);
 
 }  // namespace foretrain

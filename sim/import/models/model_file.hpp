@@ -1,4 +1,4 @@
-// What other people's files say of a network, as a model file of ours, and the formats that are known.
+// Declares the import of a network: which formats are known, and how a file of one becomes a model file.
 #pragma once
 
 #include <cstdint>
@@ -11,39 +11,56 @@
 
 namespace foretrain {
 
-/// Weights inside an ONNX file are skipped, not kept: only the file itself must fit.
+/// Largest file that is read, in bytes. Weights inside an ONNX file are skipped, but the file is held in
+/// memory.
 inline constexpr std::size_t kLargestModelFile = std::size_t{2} << 30;
 
-/// What the user says besides the file.
+/// Holds what the user gives on the command line besides the file. Empty values leave the choice to the
+/// reader.
 struct ModelImportOptions {
-  std::optional<std::int64_t> sequence;      ///< tokens of a sample
-  std::optional<std::int64_t> image;         ///< pixels of a side
-  std::optional<std::int64_t> batch{};       ///< of a trace: samples of the recorded step
-  std::optional<std::int64_t> parameters{};  ///< of a trace: those of the network
-  std::string gpu{};   ///< of a trace: the catalog's GPU that it was recorded on; empty: as the trace says
-  std::string name{};  ///< of a trace: what the network is called; empty: as the file
+  /// Tokens of a sample (--sequence).
+  std::optional<std::int64_t> sequence;
+  /// Side of an image in pixels (--image).
+  std::optional<std::int64_t> image;
+  /// For a trace: samples of the recorded step.
+  std::optional<std::int64_t> batch{};
+  /// For a trace: parameters of the network.
+  std::optional<std::int64_t> parameters{};
+  /// For a trace: the catalog's name of the GPU that it was recorded on; empty: as the trace says.
+  std::string gpu{};
+  /// For a trace: the name of the network; empty: as the file. Readers with several variants in one file use
+  /// it for their choice: the scale of a YOLO, the configuration of nnU-Net.
+  std::string name{};
 };
 
-/// A model file and what people must know of it.
+/// A model file, with remarks that the user has to know.
 struct ImportedModel {
-  std::string text;                  ///< TOML, read by sim/scenario/schema/schema_model.cpp
-  std::vector<std::string> remarks;  ///< what was assumed, left out, or not understood
+  /// TOML, as sim/scenario/schema/schema_model.cpp reads it.
+  std::string text;
+  /// Remarks on what was assumed, skipped, or not understood; one sentence each.
+  std::vector<std::string> remarks;
 };
 
-/// A format is told by what a file holds, never by its name.
+/// A format of networks. It is recognised by the contents of a file, never by the file's name.
 struct ModelFormat {
+  /// Name in messages.
   std::string_view name;
-  std::string_view what;  ///< one line for people
+  /// One line that describes the format for users.
+  std::string_view what;
+  /// Returns whether a text has this format. Cheap, and never throws.
   bool (*recognises)(std::string_view text) = nullptr;
+  /// Reads a text of this format. Problems go to the diagnostics; the result is valid only when there are
+  /// none.
   ImportedModel (*read)(const SourceText& source, const ModelImportOptions& options,
                         Diagnostics& diagnostics) = nullptr;
 };
 
-/// In the order of trying.
+/// Returns all formats, in the order in which they are tried.
 const std::vector<ModelFormat>& model_formats();
 
-/// Of the first format that recognises it; what comes out has been read as a model file. Throws InputError
-/// with every mistake, or with the formats that are known.
+/// Returns the network that the first matching format reads, after the result has passed the check of a model
+/// file. Throws InputError with all problems of the file, or with the list of known formats when none
+/// matches.
 ImportedModel import_model(const SourceText& source, const ModelImportOptions& options);
 
 }  // namespace foretrain

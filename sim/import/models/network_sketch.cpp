@@ -1,6 +1,9 @@
-// `from` is written where a layer does not take the result before it, `as` where somebody asks for a name.
-// The first input that is needed is the network's own; it has no name, so a view of it gets one, and ids
-// begin anew.
+// Writes the lines of a network as a model file.
+//
+// A layer of a model file takes the result of the line above it unless `from` names another one. So `from` is
+// written only where the order does not say it, and `as` only for results that somebody names. The first
+// needed input is the network's own. It has no line, so a view (a reshape) gives it a name where one is
+// needed; ids start anew by a layer of type "start".
 #include "sim/import/models/network_sketch.hpp"
 
 #include <algorithm>
@@ -11,6 +14,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the name of a result in the file, such as "r17".
 std::string name_of_result(std::size_t result) { return fmt::format("r{}", result); }
 
 }  // namespace
@@ -19,6 +23,7 @@ std::string list_text(const std::vector<std::int64_t>& numbers) {
   return fmt::format("[{}]", fmt::join(numbers, ", "));
 }
 
+/// An input that is not the first needed one becomes a layer of type "start".
 NetworkSketch::Result NetworkSketch::input(Sizes sizes, bool tokens) {
   std::string body =
       fmt::format("type = \"start\", input = {}{}", list_text(sizes), tokens ? ", tokens = true" : "");
@@ -41,6 +46,7 @@ void NetworkSketch::loss(Result of, const std::string& kind) {
   lines_.push_back({fmt::format("type = \"loss\"{}", kinds), {of}, {}, false, false, true});
 }
 
+/// Walks backwards: inputs of a result stand before it, so one pass finds everything that a loss needs.
 std::vector<bool> NetworkSketch::needed() const {
   std::vector<bool> out(lines_.size(), false);
   for (std::size_t i = lines_.size(); i-- > 0;) {
@@ -51,6 +57,7 @@ std::vector<bool> NetworkSketch::needed() const {
   return out;
 }
 
+/// Results that lead to no loss are left out, so unused branches of a graph cost nothing.
 std::string NetworkSketch::text(const std::string& description) const {
   const std::vector<bool> is_needed = needed();
   std::vector<Result> order, losses;
@@ -65,6 +72,7 @@ std::string NetworkSketch::text(const std::string& description) const {
   std::rotate(order.begin(), first, first + 1);
   order.insert(order.end(), losses.begin(), losses.end());
   const Line& own = lines_[order.front()];
+  // A result needs a name where a line with several inputs, or a line that does not follow it, takes it.
   std::vector<bool> named(lines_.size(), false);
   for (std::size_t k = 1; k < order.size(); ++k) {
     const Line& line = lines_[order[k]];

@@ -1,5 +1,4 @@
-// A network while it is made of another's graph: layers by number, which take results by number; written as a
-// model file in the end.
+// Declares a network under construction: layers and results by number, written as a model file at the end.
 #pragma once
 
 #include <cstdint>
@@ -8,35 +7,44 @@
 
 namespace foretrain {
 
-/// Writes a model file layer by layer while a graph of another tool is read. Results are numbers in the order
-/// of their making.
+/// Collects the layers of a network while a graph of another tool is read. A result is the number of the call
+/// that made it. Numbers grow, so a layer can take earlier results only, and the graph has no cycles. Numbers
+/// that this object did not return are not checked.
 class NetworkSketch {
  public:
+  /// The number of a result: its index in order of creation.
   using Result = std::size_t;
-  using Sizes = std::vector<std::int64_t>;  ///< a shape of a model file: one to four sizes of one sample
+  /// A shape in a model file: one to four sizes of one sample, without the batch.
+  using Sizes = std::vector<std::int64_t>;
 
-  /// A further input of the network, the first one too. `tokens`: of ids.
+  /// Adds an input of the network; the first one is added so, too. `tokens`: it holds ids of words.
   Result input(Sizes sizes, bool tokens);
-  /// A layer: what stands in its braces beside `from` and `as`, what it takes, the shape of its result.
+  /// Adds a layer. `body` is the text in its braces except `from` and `as`; `sizes` is the shape of its
+  /// result.
   Result add(std::string body, std::vector<Result> inputs, Sizes sizes);
-  /// The same elements in another shape; nothing where it is the same.
+  /// Returns a result with the same elements in another shape; `from` itself where the shape is the same.
   Result reshaped(Result from, const Sizes& sizes);
-  /// A result becomes a loss. Layers that lead to none are left out.
+  /// Makes a result a loss of this kind; an empty kind is the default one. Layers that lead to no loss are
+  /// not written.
   void loss(Result of, const std::string& kind);
 
+  /// Returns the shape of a result; the next one, how many results there are.
   const Sizes& sizes(Result result) const { return lines_[result].sizes; }
   std::size_t count() const { return lines_.size(); }
+  /// Returns whether a result is an input of the network.
   bool is_input(Result result) const { return lines_[result].is_input; }
-  /// What made a result, without `from` and `as`.
+  /// Returns the text of the layer that made a result, without `from` and `as`.
   const std::string& body(Result result) const { return lines_[result].body; }
+  /// Returns the first input of the layer that made a result. Requires that it has one.
   Result taken_by(Result result) const { return lines_[result].inputs.front(); }
 
-  /// By result: whether a loss follows from it.
+  /// Returns for each result whether a loss follows from it. Linear in the number of layers and inputs.
   std::vector<bool> needed() const;
-  /// The model file; requires an input and a loss.
+  /// Returns the model file. Requires that a loss follows from at least one input.
   std::string text(const std::string& description) const;
 
  private:
+  /// One layer, input or loss.
   struct Line {
     std::string body;
     std::vector<Result> inputs;
@@ -46,7 +54,7 @@ class NetworkSketch {
   std::vector<Line> lines_;
 };
 
-/// "[3, 224, 224]".
+/// Returns a list as TOML writes it: "[3, 224, 224]".
 std::string list_text(const std::vector<std::int64_t>& numbers);
 
 }  // namespace foretrain

@@ -1,8 +1,16 @@
-// nnU-Net's plans.json: a U-Net of a data set, stage by stage, as dynamic_network_architectures builds it.
+// Reads nnU-Net's plans.json: the U-Net for a data set, stage by stage, as dynamic_network_architectures
+// builds it.
 //
-// Stages of the encoder begin with a strided convolution; the decoder grows by a transposed convolution of
+// nnUNetv2_plan_experiment writes the file, for example
+//
+//   {"plans_name": "nnUNetPlans", "configurations": {"2d": {"patch_size": [512, 512], "architecture":
+//   {...}}}}
+//
+// Stages of the encoder begin with a strided convolution. The decoder grows by a transposed convolution of
 // the same stride, joins the stage of that size, and gives a segmentation at each size (deep supervision).
-// The plans do not say how many classes there are.
+// Taken are the patch, the widths, kernels and strides, and the number of channels. The plans do not say how
+// many classes there are, so two are assumed with a remark. Spacing, normalisation and batch size are
+// ignored. Unknown classes of networks and stages that do not fit together are reported.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -15,21 +23,29 @@ namespace foretrain {
 
 namespace {
 
+/// Stages of a network and dimensions of an image, at most.
 constexpr std::size_t kMostStages = 16, kMostPlanSides = 3;
+/// Bytes of the file, at most.
 constexpr std::size_t kLargestPlans = std::size_t{16} << 20;
+/// Classes of the segmentation (background and one more), and the largest number in the plans.
 constexpr std::int64_t kAssumedClasses = 2, kLargestPlanNumber = 1'000'000;
-constexpr std::int64_t kMostConvolutions = 100;  ///< of a stage; nnU-Net plans at most six
+/// Convolutions of a stage, at most; nnU-Net plans up to six.
+constexpr std::int64_t kMostConvolutions = 100;
 
+/// One number for each dimension of the image, or one for each stage.
 using Triple = std::vector<std::int64_t>;
 
+/// The planned network: all lists except `patch` have one entry a stage, the decoder's one less.
 struct PlannedUnet {
   std::int64_t channels = 1;
   Triple patch, features, convolutions, decoder_convolutions;
   std::vector<Triple> kernels, strides;
   bool is_residual = false, bias = true;
+  // Number of stages of the encoder.
   std::size_t stages() const { return features.size(); }
 };
 
+/// Returns a list of 1 to `most` whole numbers from 1 to kLargestPlanNumber; nothing for other values.
 std::optional<Triple> numbers_in(const LogJson& value, std::size_t most) {
   if (!value.is_array() || value.empty() || value.size() > most) return std::nullopt;
   Triple out;
@@ -42,6 +58,7 @@ std::optional<Triple> numbers_in(const LogJson& value, std::size_t most) {
   return out;
 }
 
+/// Returns one list of sides for each stage; nothing for other values.
 std::optional<std::vector<Triple>> lists_in(const LogJson& value) {
   if (!value.is_array() || value.empty() || value.size() > kMostStages) return std::nullopt;
   std::vector<Triple> out;
@@ -53,18 +70,20 @@ std::optional<std::vector<Triple>> lists_in(const LogJson& value) {
   return out;
 }
 
+/// Reads a configuration of the plans, in the layout of either generation.
 class PlansReader {
  public:
   PlansReader(const LogJson& configuration, Diagnostics& diagnostics)
       : configuration_(configuration), diagnostics_(diagnostics), values_(configuration, diagnostics) {}
 
+  /// Returns the network; it is valid only where nothing was reported.
   PlannedUnet read() {
     const LogJson& architecture = at(configuration_, "architecture");
     return architecture.is_object() ? newer(architecture) : older();
   }
 
  private:
-  /// nnU-Net 2.4 and newer: the class of the network and its arguments.
+  /// Reads the layout since nnU-Net 2.4: the class of the network and its arguments.
   PlannedUnet newer(const LogJson& architecture) {
     const LogJson& name = at(architecture, "network_class_name");
     const std::string kind = name.is_string() ? name.get<std::string>() : "";
@@ -82,7 +101,7 @@ class PlansReader {
     return finished(std::move(unet));
   }
 
-  /// Before: sizes of their own, and widths that double up to a limit.
+  /// Reads the layout before that: sizes under keys of their own, and widths that double up to a limit.
   PlannedUnet older() {
     PlannedUnet unet;
     unet.is_residual = values_.word_or("UNet_class_name", "PlainConvUNet") == "ResidualEncoderUNet";
@@ -97,10 +116,13 @@ class PlansReader {
     return finished(std::move(unet));
   }
 
+  /// Reads the patch and checks that all lists have matching lengths. The message about lengths is given only
+  /// when nothing else was wrong, because a missing list would cause it, too.
   PlannedUnet finished(PlannedUnet unet) {
     unet.patch = numbers(configuration_, "patch_size");
     const std::size_t stages = unet.stages(), sides = unet.patch.size();
     const auto has_sides = [&](const Triple& one) { return one.size() == sides; };
+    // Each convolution is written out, so their number bounds the model file.
     for (const Triple* each : {&unet.convolutions, &unet.decoder_convolutions}) {
       if (!each->empty() && *std::ranges::max_element(*each) > kMostConvolutions)
         diagnostics_.report(
@@ -117,6 +139,7 @@ class PlansReader {
     return unet;
   }
 
+  /// Reads a list that must be there; reports it and returns an empty one where it is wrong.
   Triple numbers(const LogJson& from, const char* key) {
     std::optional<Triple> read = numbers_in(at(from, key), kMostStages);
     if (!read)
@@ -134,25 +157,31 @@ class PlansReader {
   ConfigValues values_;
 };
 
+/// Writes the model file of a planned network.
 class UnetWriter {
  public:
   explicit UnetWriter(const PlannedUnet& unet) : unet_(unet) {}
 
+  /// Returns the model file: encoder, decoder, and a loss for each size.
   std::string write(std::string_view title) {
     text_ = fmt::format("description = \"{}\"\noptimizer = \"momentum\"\ninput = [{}, {}]\nlayers = [\n",
                         title, unet_.channels, fmt::join(unet_.patch, ", "));
+    // A residual network begins with a convolution that keeps the size (the stem).
     if (unet_.is_residual) norm_conv("stem", unet_.features[0], unet_.kernels[0], ones(), unet_.bias, true);
     for (std::size_t stage = 0; stage < unet_.stages(); ++stage) encode(stage);
     for (std::size_t stage = unet_.stages() - 1; stage-- > 0;) decode(stage);
+    // Each size of the decoder has its own loss; layers that lead to no loss would be dropped.
     for (std::size_t stage = unet_.stages() - 1; stage-- > 0;)
       text_ += fmt::format("  {{ type = \"loss\", from = \"seen{}\" }},\n", stage);
     return text_ + "]\n";
   }
 
  private:
+  // Stride of a convolution that keeps the size.
   Triple ones() const { return Triple(unet_.patch.size(), 1); }
   std::string kind() const { return unet_.patch.size() == 3 ? "conv3d" : "conv2d"; }
 
+  /// Writes convolution, instance norm and, where asked, the activation, as ConvDropoutNormReLU has them.
   void norm_conv(const std::string& name, std::int64_t out, const Triple& kernel, const Triple& stride,
                  bool bias, bool activates, std::string_view indent = "  ") {
     Triple padding;
@@ -166,6 +195,7 @@ class UnetWriter {
     if (activates) text_ += fmt::format("{}{{ type = \"leaky_relu\", inplace = true }},\n", indent);
   }
 
+  /// Writes a stage of the encoder, whose first convolution shrinks the image.
   void encode(std::size_t stage) {
     for (std::int64_t i = 0; i < unet_.convolutions[stage]; ++i) {
       const std::string name = fmt::format("encoder.stages.{}.{}", stage, i);
@@ -179,7 +209,8 @@ class UnetWriter {
     name_last(fmt::format("stage{}", stage));
   }
 
-  /// Two convolutions beside a mean over the stride and, where channels change, a projection.
+  /// Writes a residual block: two convolutions beside a mean over the stride and, where channels change, a
+  /// projection.
   void residual(const std::string& name, std::size_t stage, const Triple& stride, bool projects) {
     const bool shrinks = stride != ones();
     text_ += "  { type = \"add\", branches = [\n    [\n";
@@ -195,7 +226,9 @@ class UnetWriter {
     text_ += "    ],\n  ] },\n  { type = \"leaky_relu\", inplace = true },\n";
   }
 
+  /// Writes a stage of the decoder. The deepest one starts from the encoder's last stage.
   void decode(std::size_t stage) {
+    // A stage of the decoder undoes the stride of the deeper stage of the encoder.
     const Triple& stride = unet_.strides[stage + 1];
     text_ += fmt::format(
         "  {{ type = \"conv_transpose\", from = \"{4}\", out = {0}, kernel = [{1}], stride = [{1}], bias = "
@@ -215,7 +248,7 @@ class UnetWriter {
         kind(), stage, kAssumedClasses, stage, stage);
   }
 
-  /// Every stage ends with an activation.
+  /// Names the result of the layer that was written last; every stage ends with an activation.
   void name_last(const std::string& name) {
     text_.resize(text_.rfind(" },"));
     text_ += fmt::format(", as = \"{}\" }},\n", name);
@@ -225,7 +258,8 @@ class UnetWriter {
   std::string text_;
 };
 
-/// The largest configuration that is a network of one pass.
+/// Returns the default configuration: 3d_fullres, otherwise 2d. Both are networks of a single pass; a cascade
+/// is not read.
 std::string chosen_configuration(const LogJson& configurations) {
   for (const char* name : {"3d_fullres", "2d"})
     if (at(configurations, name).is_object()) return name;
@@ -234,6 +268,7 @@ std::string chosen_configuration(const LogJson& configurations) {
 
 }  // namespace
 
+/// Two keys that stand together only in plans.
 bool is_nnunet_plans(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   return first != std::string_view::npos && text[first] == '{' &&
@@ -241,6 +276,7 @@ bool is_nnunet_plans(std::string_view text) {
          text.find("\"configurations\"") != std::string_view::npos;
 }
 
+/// --name chooses a configuration; a cascade has several networks and is none of these.
 ImportedModel read_nnunet_plans(const SourceText& source, const ModelImportOptions& options,
                                 Diagnostics& diagnostics) {
   ImportedModel made;
@@ -257,6 +293,7 @@ ImportedModel read_nnunet_plans(const SourceText& source, const ModelImportOptio
            made;
   PlannedUnet unet = PlansReader(configuration, diagnostics).read();
   if (!diagnostics.empty()) return made;
+  // The plans describe each input channel once, by the intensities of the data set.
   const std::size_t channels = at(plans, "foreground_intensity_properties_per_channel").size();
   unet.channels = static_cast<std::int64_t>(std::clamp<std::size_t>(channels, 1, 1000));
   made.remarks.push_back(

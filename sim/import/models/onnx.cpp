@@ -1,4 +1,7 @@
-// ONNX: a graph of the forward pass, with or without its weights. Backward follows from our own layers.
+// Reads ONNX files (.onnx): a graph of the forward pass, with or without its weights.
+//
+// Exporters such as torch.onnx.export() write the binary message ModelProto. The graph gives layers and
+// shapes; backward follows from foretrain's own layers. Values of weights are skipped.
 #include <fmt/format.h>
 
 #include "sim/import/models/filled_text.hpp"
@@ -10,7 +13,8 @@ namespace foretrain {
 
 namespace {
 
-/// Exported for inference, batch norms are part of the convolutions: their parameters are gone.
+/// Adds a remark where a graph looks as if it was exported for inference. Batch norms are folded into the
+/// convolutions there, so that their parameters and their work are missing.
 void report_inference(const OnnxGraph& graph, std::vector<std::string>& remarks) {
   bool convolves = false, normalises = false;
   for (const OnnxNode& node : graph.nodes) {
@@ -26,7 +30,7 @@ void report_inference(const OnnxGraph& graph, std::vector<std::string>& remarks)
 
 }  // namespace
 
-/// A message whose first fields are those of ModelProto, with a graph among them.
+/// Recognises a message whose fields are those of ModelProto (numbers up to 30), with a version and a graph.
 bool is_onnx(std::string_view text) {
   WireMessage model(text);
   bool has_graph = false, has_version = false;
@@ -35,7 +39,7 @@ bool is_onnx(std::string_view text) {
     has_version = has_version || (model.field() == 1 && !model.has_bytes());
     has_graph = has_graph || (model.field() == 7 && model.has_bytes());
   }
-  // Cut inside the graph: still one, so that the reader says where.
+  // A file that was cut inside the graph counts as ONNX, so that the reader can say where it breaks off.
   return has_version && (has_graph || (model.is_broken() && model.field() == 7));
 }
 
@@ -45,6 +49,7 @@ ImportedModel read_onnx(const SourceText& source, const ModelImportOptions& opti
   OnnxGraph graph = read_onnx_graph(source, diagnostics);
   if (!diagnostics.empty()) return made;
   report_inference(graph, made.remarks);
+  // Norms and activations are joined first, because the translation knows them as single operators.
   join_onnx_patterns(graph);
   OnnxTranslation translation(graph, options, diagnostics, made.remarks);
   made.text = fmt::format("# Made by `foretrain model import` of {}, an ONNX graph of {}.\n",

@@ -1,6 +1,9 @@
-// The messages of onnx.proto (ModelProto 7 graph, 8 opset; GraphProto 1 node, 5 initializer, 11 input, 12
-// output, 13 value_info; NodeProto 1 to 5 and 7; AttributeProto; TensorProto 1 dims, 2 type, 5 and 7 whole
-// numbers, 8 name, 9 raw bytes). Weights are skipped where they stand.
+// Reads the messages of onnx.proto, field by field, in one pass and without a generated parser.
+//
+// Numbers of fields: ModelProto 7 graph, 8 opset; GraphProto 1 node, 5 initializer, 11 input, 12 output, 13
+// value_info; NodeProto 1 to 5 and 7; AttributeProto; TensorProto 1 dims, 2 type, 4 floats, 5 and 7 whole
+// numbers, 8 name, 9 raw bytes. Unknown fields and the values of weights are skipped where they stand. A
+// damaged message is reported with its byte. After the first report reading stops.
 #include "sim/import/models/onnx_graph.hpp"
 
 #include <bit>
@@ -13,14 +16,17 @@ namespace foretrain {
 
 namespace {
 
+/// Bytes of a name, attributes of a node, and numbers of one attribute, at most.
 constexpr std::size_t kLongestOnnxName = 1'000;
 constexpr std::size_t kMostAttributes = 64;
 constexpr std::size_t kMostNumbers = 4'096;  // of one attribute
 
+/// Returns the text of a field, cut to kLongestOnnxName bytes.
 std::string text_of(const WireMessage& field) {
   return std::string(field.bytes().substr(0, kLongestOnnxName));
 }
 
+/// Maps TensorProto.DataType: 1 float, 10 float16, 11 double and 16 bfloat16 count as real numbers.
 OnnxType type_of(std::int64_t number) {
   switch (number) {
     case 6:
@@ -39,11 +45,13 @@ OnnxType type_of(std::int64_t number) {
   }
 }
 
+/// Reads one file. Each function below reads one message; all of them share the graph and the diagnostics.
 class OnnxReading {
  public:
   OnnxReading(const SourceText& source, Diagnostics& diagnostics)
       : source_(source), diagnostics_(diagnostics) {}
 
+  /// Reads ModelProto: producer, graph and versions of operators.
   OnnxGraph read() {
     WireMessage model(source_.text);
     while (go_on(model)) {
@@ -55,7 +63,8 @@ class OnnxReading {
   }
 
  private:
-  /// The next field; a message that breaks is reported once.
+  /// Goes to the next field. A message that breaks off is reported once; after any report it returns false,
+  /// so that all nested loops end.
   bool go_on(WireMessage& message) {
     if (!diagnostics_.empty()) return false;
     if (message.next()) return true;
@@ -66,6 +75,7 @@ class OnnxReading {
     return false;
   }
 
+  /// Returns whether one more entry stays within a limit of the graph; reports it where it does not.
   bool fits_on_cluster(std::size_t count, std::size_t most, std::string_view what) {
     if (count < most) return true;
     if (diagnostics_.empty())
@@ -73,6 +83,7 @@ class OnnxReading {
     return false;
   }
 
+  /// Keeps the version of the standard operators; those of other domains are ignored.
   void read_opset(WireMessage opset) {
     std::string domain;
     std::int64_t version = 0;
@@ -83,6 +94,7 @@ class OnnxReading {
     if (domain.empty() || domain == "ai.onnx") graph_.opset = version;
   }
 
+  /// Reads GraphProto. Nodes, initializers and shapes go into lists in the order of the file.
   void read_graph(WireMessage graph) {
     while (go_on(graph)) {
       if (!graph.has_bytes()) continue;
@@ -109,6 +121,7 @@ class OnnxReading {
     }
   }
 
+  /// Reads ValueInfoProto: a name with its type and shape.
   void add_value(std::vector<OnnxTensor>& to, WireMessage value) {
     if (!fits_on_cluster(to.size(), kMostOnnxTensors, "values")) return;
     OnnxTensor out;
@@ -119,6 +132,7 @@ class OnnxReading {
     to.push_back(std::move(out));
   }
 
+  /// Reads TypeProto as far as it is a tensor; sequences and maps have no shape here.
   void read_type(WireMessage type, OnnxTensor& out) {
     while (go_on(type)) {
       if (type.field() != 1 || !type.has_bytes()) continue;
@@ -130,6 +144,7 @@ class OnnxReading {
     }
   }
 
+  /// Reads TensorShapeProto. A dimension with a name, or of 0, is open: -1.
   void read_shape(WireMessage shape, OnnxTensor& out) {
     out.has_values = false;
     while (go_on(shape)) {
@@ -144,6 +159,7 @@ class OnnxReading {
     }
   }
 
+  /// Reads TensorProto. Fields may come in any order, so values are kept aside until the type is known.
   OnnxTensor read_tensor(WireMessage tensor) {
     OnnxTensor out;
     std::string_view raw;
@@ -179,6 +195,7 @@ class OnnxReading {
     return out;
   }
 
+  /// Returns the real number of a field, plain or packed; 0 where the packed field holds several.
   static double first_real(const WireMessage& field) {
     if (!field.has_bytes()) return static_cast<double>(field.real());
     return field.bytes().size() == 4 ? raw_number<float>(field.bytes()) : 0;
@@ -191,7 +208,8 @@ class OnnxReading {
     return static_cast<double>(value);
   }
 
-  /// Of few whole numbers all, of real ones a single one.
+  /// Keeps the values of at most kMostFolded whole numbers, and the value of a single real number. Only
+  /// shapes, indices and constants are that small; they decide what a node does.
   void keep_values(OnnxTensor& out, std::string_view raw, std::vector<std::int64_t>& values, double real) {
     for (const std::int64_t size : out.dims) {
       if (size >= 0) continue;
@@ -203,6 +221,7 @@ class OnnxReading {
           raw.size() == 4 ? raw_number<float>(raw) : (raw.size() == 8 ? raw_number<double>(raw) : real);
       return;
     }
+    // Values stand as numbers, or as raw bytes of the type's width.
     const std::size_t width = out.type == OnnxType::int64 ? 8 : (out.type == OnnxType::int32 ? 4 : 1);
     if (values.empty() && raw.size() / width <= kMostFolded) {
       for (std::size_t i = 0; i + width <= raw.size(); i += width)
@@ -212,6 +231,7 @@ class OnnxReading {
     }
     out.has_values =
         values.size() <= kMostFolded && static_cast<double>(values.size()) == elements_of(out.dims);
+    // A tensor with another number of values than elements is damaged, so its values are not used.
     if (out.has_values) out.values = std::move(values);
   }
 
@@ -222,12 +242,14 @@ class OnnxReading {
     return value;
   }
 
+  // A double cannot overflow, however large the sizes are.
   static double elements_of(const OnnxDims& dims) {
     double product = 1;
     for (const std::int64_t size : dims) product *= static_cast<double>(size);
     return product;
   }
 
+  /// Reads NodeProto. A node without a name gets one of its operator and its number, for messages.
   void read_node(WireMessage node) {
     OnnxNode out;
     while (go_on(node)) {
@@ -256,10 +278,12 @@ class OnnxReading {
           break;
       }
     }
+    // Messages need a name.
     if (out.name.empty()) out.name = fmt::format("{} {}", out.op, graph_.nodes.size());
     graph_.nodes.push_back(std::move(out));
   }
 
+  /// Reads AttributeProto: 2 a float, 3 an integer, 4 a text, 5 a tensor, 8 a list of integers.
   OnnxAttribute read_attribute(WireMessage attribute) {
     OnnxAttribute out;
     while (go_on(attribute)) {

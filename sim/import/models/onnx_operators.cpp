@@ -1,4 +1,9 @@
-// The operators with layers of ours, and whole numbers that follow from known ones.
+// Holds the table of ONNX operators, and computes whole numbers that follow from known ones (constant
+// folding).
+//
+// Exporters compute shapes inside the graph: Shape, Gather, Concat and sums produce the sizes of a Reshape.
+// Folding evaluates these nodes at import, so that they are no layers. It handles tensors of at most
+// kMostFolded elements; where a number is not known, the node stays unfolded.
 #include <algorithm>
 #include <map>
 
@@ -6,6 +11,8 @@
 
 namespace foretrain {
 
+/// Names without a domain; "Linear", "Silu", "RmsNorm", "View" and "ScaledDotProduct" are those of this
+/// program.
 OnnxOperator find_onnx_operator(std::string_view op) {
   static const std::map<std::string_view, OnnxOperator> rows{{"Conv", onnx_convolution},
                                                              {"ConvTranspose", onnx_transposed},
@@ -87,6 +94,8 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
+/// Makes the node's result a list of known numbers, or a single one without dimensions. A list beyond the
+/// limit keeps its shape alone.
 void put_numbers(OnnxTranslation& to, const OnnxNode& node, Numbers numbers, bool is_scalar = false) {
   OnnxValue value;
   value.kind = OnnxValue::Kind::whole;
@@ -96,7 +105,8 @@ void put_numbers(OnnxTranslation& to, const OnnxNode& node, Numbers numbers, boo
   to.put(node, value);
 }
 
-/// A tensor written into the node, or a fill of a shape: what stands for weights in files without them.
+/// Folds a tensor that is written into the node, or the fill of a shape. Files without weights have such
+/// fills in their place.
 bool fold_constant(OnnxTranslation& to, const OnnxNode& node) {
   OnnxValue value;
   value.kind = OnnxValue::Kind::constant;
@@ -118,7 +128,8 @@ bool fold_constant(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxAttribute* fill = node.find("value");
   value.dims = shape.numbers;
   const bool whole = fill != nullptr && is_whole(fill->tensor.type);
-  // An initializer tells the shape: a weight that was left out. A shape made on the way is a constant.
+  // A shape that is an initializer stands for a weight that was stripped. A shape computed on the way is a
+  // constant.
   const bool is_weight = !shape.weight.empty() && !whole;
   value.kind =
       whole ? OnnxValue::Kind::whole : (is_weight ? OnnxValue::Kind::weight : OnnxValue::Kind::constant);
@@ -126,11 +137,13 @@ bool fold_constant(OnnxTranslation& to, const OnnxNode& node) {
   return to.put(node, value), true;
 }
 
+/// Folds the dimensions of a tensor, or the range of them that newer versions select by start and end.
 bool fold_shape(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue& input = to.in(node, 0);
   if (node.op == "Size")
     return put_numbers(to, node, {static_cast<std::int64_t>(input.elements())}, true), true;
   const auto rank = static_cast<std::int64_t>(input.dims.size());
+  // The bounds of the attributes keep a hostile number from overflowing; -100 lies below any rank.
   const auto place = [rank](std::int64_t at) {
     return std::clamp<std::int64_t>(at < 0 ? at + rank : at, 0, rank);
   };
@@ -141,6 +154,8 @@ bool fold_shape(OnnxTranslation& to, const OnnxNode& node) {
   return true;
 }
 
+/// Computes one pair. An overflow or a division by zero gives 0, which later checks refuse as a size.
+/// Division by -1 is excluded because the smallest number has no negative.
 std::int64_t combined(std::string_view op, std::int64_t a, std::int64_t b) {
   std::int64_t out = 0;
   if (op == "Add" && !__builtin_add_overflow(a, b, &out)) return out;
@@ -150,6 +165,8 @@ std::int64_t combined(std::string_view op, std::int64_t a, std::int64_t b) {
   return 0;
 }
 
+/// Folds a sum, difference, product or quotient element by element; the shorter list repeats, as broadcasting
+/// of a single number does.
 bool fold_pairs(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue &left = to.in(node, 0), &right = to.in(node, 1);
   if (!left.has_numbers || !right.has_numbers || left.numbers.empty() || right.numbers.empty()) return false;
@@ -162,6 +179,7 @@ bool fold_pairs(OnnxTranslation& to, const OnnxNode& node) {
   return put_numbers(to, node, std::move(out), is_scalar), true;
 }
 
+/// Folds the choice of elements by known indices from a list.
 bool fold_gather(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue &from = to.in(node, 0), &places = to.in(node, 1);
   if (!from.has_numbers || !places.has_numbers || from.dims.size() != 1) return false;
@@ -174,6 +192,7 @@ bool fold_gather(OnnxTranslation& to, const OnnxNode& node) {
   return put_numbers(to, node, std::move(out), places.dims.empty()), true;
 }
 
+/// Folds a concatenation where every part is known.
 bool fold_concat(OnnxTranslation& to, const OnnxNode& node) {
   Numbers out;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
@@ -184,6 +203,7 @@ bool fold_concat(OnnxTranslation& to, const OnnxNode& node) {
   return put_numbers(to, node, std::move(out)), true;
 }
 
+/// Folds a slice of a list without steps, with the bounds as attributes (old opsets) or as inputs.
 bool fold_slice(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue& from = to.in(node, 0);
   const bool old = node.inputs.size() == 1;
@@ -199,7 +219,7 @@ bool fold_slice(OnnxTranslation& to, const OnnxNode& node) {
   return put_numbers(to, node, Numbers(from.numbers.begin() + first, from.numbers.begin() + last)), true;
 }
 
-/// The same numbers, one or in a row.
+/// Folds operators that keep the numbers: the result is a single number or a list, as the operator says.
 bool fold_same(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue& from = to.in(node, 0);
   if (!from.has_numbers) return false;
@@ -210,6 +230,7 @@ bool fold_same(OnnxTranslation& to, const OnnxNode& node) {
 
 }  // namespace
 
+/// Operators that are not in the table, or whose inputs are not known, are left to the translation.
 bool fold_onnx(OnnxTranslation& to, const OnnxNode& node) {
   using Fold = bool (*)(OnnxTranslation&, const OnnxNode&);
   static const std::map<std::string_view, Fold> rows{

@@ -1,5 +1,9 @@
-// Operators that work element by element or row by row: activations, norms, pools, sums and products with
-// what flows, what is trained, and what is constant.
+// Translates operators that work element by element or row by row: activations, norms, pools, sums and
+// products.
+//
+// A sum or product depends on its second operand: another flow joins, a weight is trained and has a gradient,
+// and a constant only scales. Sizes are checked before a layer is added. An operator that has no matching
+// layer counts by its bytes (put_custom).
 #include <algorithm>
 #include <map>
 
@@ -11,18 +15,20 @@ namespace foretrain {
 
 namespace {
 
-/// One layer that keeps the shape.
+/// Adds one layer that keeps the shape of its input.
 void put_pass(OnnxTranslation& to, const OnnxNode& node, const OnnxValue& input, std::string body) {
   const NetworkSketch::Sizes sizes = to.sketch().sizes(input.result);
   to.put(node, to.sketch().add(std::move(body), {input.result}, sizes), input.dims);
 }
 
+/// Returns the layer for `operators` element-wise kernels, each with a backward pass.
 std::string pointwise_body(int operators) {
   return fmt::format("type = \"pointwise\", operators = {}, gradient = true", operators);
 }
 
 }  // namespace
 
+/// Maps each activation to a layer whose kernels move the same bytes; functions without one are pointwise.
 void onnx_activation(OnnxTranslation& to, const OnnxNode& node) {
   static const std::map<std::string_view, const char*> kTypes{{"Relu", "relu"},
                                                               {"Sigmoid", "sigmoid"},
@@ -38,6 +44,7 @@ void onnx_activation(OnnxTranslation& to, const OnnxNode& node) {
                                                               {"Silu", "silu"},
                                                               {"Mish", "silu"},
                                                               {"ThresholdedRelu", "relu"}};
+  // A flow is what depends on the input; anything else counts by its bytes.
   const auto found = kTypes.find(node.op);
   const OnnxValue input = to.in(node, 0);
   if (!input.is_flow()) return to.put_custom(node, input.dims);
@@ -45,14 +52,17 @@ void onnx_activation(OnnxTranslation& to, const OnnxNode& node) {
            found == kTypes.end() ? pointwise_body(1) : fmt::format("type = \"{}\"", found->second));
 }
 
+/// The axis does not matter for the work.
 void onnx_softmax(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue input = to.in(node, 0);
+  // Eight FLOPs an element for what is no flow: a maximum, an exponential, a sum and a quotient.
   if (!input.is_flow()) return to.put_custom(node, input.dims, 8);
   OnnxValue made = input;
   made.result = to.sketch().add("type = \"softmax\"", {input.result}, to.sketch().sizes(input.result));
   to.put(node, made);
 }
 
+/// A clip at 6 is ReLU6; the bound is an attribute in old opsets, the third input in newer ones.
 void onnx_clip(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue input = to.in(node, 0);
   if (!input.is_flow()) return to.put_custom(node, input.dims);
@@ -61,24 +71,28 @@ void onnx_clip(OnnxTranslation& to, const OnnxNode& node) {
   put_pass(to, node, input, limit == 6 ? "type = \"relu6\"" : pointwise_body(1));
 }
 
+/// A dropout on fixed numbers has no work in the model.
 void onnx_dropout(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue input = to.in(node, 0);
   if (input.is_flow()) put_pass(to, node, input, "type = \"dropout\"");
 }
 
-/// Batch, instance, group and layer norms; statistics are no parameters.
+/// Translates batch, instance, group and layer norms. Running statistics are no parameters. A layer norm
+/// works on rows, the others on channels with at least two sides.
 void onnx_norm(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue input = to.in(node, 0);
   if (!input.is_flow() || input.dims.size() < 2) return to.put_custom(node, input.dims, 8);
   NetworkSketch::Sizes sizes = to.sample(input.dims);
   std::string body;
   if (node.op == "LayerNormalization" || node.op == "RmsNorm" || node.op == "SimplifiedLayerNormalization") {
+    // A layer norm works on the last dimension; all others of a sample are rows.
     const auto rows = static_cast<std::int64_t>(input.elements()) / (input.dims.back() * to.batch());
     if (rows < 1) return to.refuse(node, "it has less than a row for each sample");
     if (sizes.size() > 2) sizes = {rows, input.dims.back()};
     const bool is_layer_norm = node.op == "LayerNormalization";
     body = is_layer_norm ? "type = \"layer_norm\"" : "type = \"rms_norm\"";
   } else {
+    // A signal is an image of height 1.
     if (sizes.size() == 2) sizes = {sizes[0], 1, sizes[1]};
     if (node.op == "BatchNormalization") body = "type = \"batch_norm\"";
     if (node.op == "InstanceNormalization") body = "type = \"instance_norm\", bias = true";
@@ -90,7 +104,7 @@ void onnx_norm(OnnxTranslation& to, const OnnxNode& node) {
   to.put(node, to.sketch().add(body, {to.as(input, sizes)}, sizes), input.dims);
 }
 
-/// Local response norm: a square, a sum over the window, a power, a quotient.
+/// Translates local response norm as work by bytes: a square, a sum over the window, a power, and a quotient.
 void onnx_lrn(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue input = to.in(node, 0);
   to.put_custom(node, input.dims,
@@ -99,17 +113,21 @@ void onnx_lrn(OnnxTranslation& to, const OnnxNode& node) {
 
 namespace {
 
+/// The window of a pool, one number for each side.
 struct PoolForm {
   std::vector<std::int64_t> kernel, stride, padding;
   bool ceil = false;
 };
 
+/// Returns the windows along one side; 0 where not even one fits. `padding` is that of both ends together.
 std::int64_t pooled_side(std::int64_t in, std::int64_t padding, std::int64_t kernel, std::int64_t stride,
                          bool ceil) {
   const std::int64_t room = in + padding - kernel;
   return room < 0 ? 0 : (room + (ceil ? stride - 1 : 0)) / stride + 1;
 }
 
+/// Returns the windows as foretrain's layers count them: one that begins in the padding behind the input is
+/// dropped, as in PyTorch.
 std::int64_t our_pooled_side(std::int64_t in, std::int64_t pad, std::int64_t kernel, std::int64_t stride,
                              bool ceil) {
   std::int64_t windows = pooled_side(in, 2 * pad, kernel, stride, ceil);
@@ -117,7 +135,8 @@ std::int64_t our_pooled_side(std::int64_t in, std::int64_t pad, std::int64_t ker
   return windows;
 }
 
-/// A padding alike on both ends that gives these sides, with or without windows that hang over.
+/// Finds a padding that is equal on both ends and gives these sides, with or without windows that reach over
+/// the end. Returns false where none does; ONNX allows paddings that differ.
 bool fits_pool(PoolForm& form, const OnnxDims& in, const OnnxDims& made,
                const std::vector<std::int64_t>& pads) {
   const std::size_t sides = form.kernel.size();
@@ -136,6 +155,8 @@ bool fits_pool(PoolForm& form, const OnnxDims& in, const OnnxDims& made,
   return false;
 }
 
+/// Reads the window and computes the shape of the result. Returns false for numbers out of range and for
+/// windows that do not fit.
 bool read_pool(const OnnxNode& node, const OnnxValue& input, PoolForm& form, std::vector<std::int64_t>& pads,
                OnnxDims& made) {
   const std::size_t sides = input.dims.size() - 2;
@@ -161,14 +182,17 @@ bool read_pool(const OnnxNode& node, const OnnxValue& input, PoolForm& form, std
 
 }  // namespace
 
+/// Pools keep the channels; only max and mean have layers.
 void onnx_pool(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue input = to.in(node, 0);
   if (!input.is_flow() || input.dims.size() < 3 || input.dims.size() > 5)
     return to.put_custom(node, input.dims);
+  // A signal has one side; layers see it as an image of height 1.
   const bool is_signal = input.dims.size() == 3;
   NetworkSketch::Sizes in = to.sample(input.dims);
   if (is_signal && in.size() == 2) in = {in[0], 1, in[1]};
   const bool is_max = node.op.find("Max") != std::string::npos;
+  // A global maximum is a pool over the whole side, a global mean has a layer of its own.
   if (node.op.starts_with("Global")) {
     OnnxDims made(input.dims.size(), 1);
     made[0] = input.dims[0], made[1] = input.dims[1];
@@ -197,12 +221,14 @@ void onnx_pool(OnnxTranslation& to, const OnnxNode& node) {
   to.put(node, to.sketch().add(body, {to.as(input, in)}, sizes), made);
 }
 
-/// A mean over the sides of an image, or over the rows of a sequence; other reductions by their bytes.
+/// Translates reductions. A mean over the sides of an image and one over the rows of a sequence have layers;
+/// others count by their bytes.
 void onnx_mean(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue input = to.in(node, 0);
   std::vector<std::int64_t> axes = to.has(node, 1) ? to.in(node, 1).numbers : node.numbers("axes");
   const bool keeps = node.number("keepdims", 1) != 0;
   const std::size_t rank = input.dims.size();
+  // Axes that do not exist become -1 and match no dimension.
   for (std::int64_t& axis : axes) axis = onnx_axis(axis, rank);
   std::sort(axes.begin(), axes.end());
   OnnxDims made;
@@ -223,7 +249,8 @@ void onnx_mean(OnnxTranslation& to, const OnnxNode& node) {
 
 namespace {
 
-/// Two flows: a layer that joins them, the smaller spread over the larger, in sizes that go together.
+/// Joins two flows by a layer. The smaller one is spread over the larger one, in sizes that match for a
+/// sample.
 void join_flows(OnnxTranslation& to, const OnnxNode& node, const OnnxValue& left, const OnnxValue& right,
                 bool multiplies) {
   const OnnxDims made = broadcast(left.dims, right.dims);
@@ -238,7 +265,7 @@ void join_flows(OnnxTranslation& to, const OnnxNode& node, const OnnxValue& left
   for (const OnnxValue* value : {&left, &right}) {
     OnnxDims dims = value->dims;
     dims.insert(dims.begin(), ranks - dims.size(), 1);
-    // A batch of ones is that of all samples: the same sizes with the first left out.
+    // A batch dimension of 1 is that of all samples: the sizes of a sample leave it out.
     NetworkSketch::Sizes own = to.sample(dims);
     if (own.size() != sizes.size()) return to.put_custom(node, made);
     inputs.push_back(to.as(*value, own));
@@ -246,7 +273,8 @@ void join_flows(OnnxTranslation& to, const OnnxNode& node, const OnnxValue& left
   to.put(node, to.sketch().add(multiplies ? "type = \"multiply\"" : "type = \"add\"", inputs, sizes), made);
 }
 
-/// Positions that are looked up, or trained as they are, and added.
+/// Takes a trained table, or rows looked up in one, that is added to a sequence as positions. Returns false
+/// where the shapes or kinds do not match.
 bool add_positions(OnnxTranslation& to, const OnnxNode& node, const OnnxValue& flow, const OnnxValue& fixed) {
   const NetworkSketch::Sizes sizes = to.sample(flow.dims);
   const double elements = flow.elements() / static_cast<double>(to.batch());
@@ -260,7 +288,8 @@ bool add_positions(OnnxTranslation& to, const OnnxNode& node, const OnnxValue& f
   return true;
 }
 
-/// What is trained has a gradient; a constant, a mask, a single number has none.
+/// Joins a flow with fixed numbers. A trained vector has a gradient; a constant, a mask or a single number
+/// has none and only scales.
 void join_fixed(OnnxTranslation& to, const OnnxNode& node, const OnnxValue& flow, const OnnxValue& fixed,
                 bool multiplies) {
   const OnnxDims made = broadcast(flow.dims, fixed.dims);
@@ -281,7 +310,7 @@ void join_fixed(OnnxTranslation& to, const OnnxNode& node, const OnnxValue& flow
 
 }  // namespace
 
-/// A sum of several: flows of one shape; others by their bytes.
+/// Translates a sum of several flows with one shape; other sums count by their bytes.
 void onnx_sum(OnnxTranslation& to, const OnnxNode& node) {
   std::vector<NetworkSketch::Result> flows;
   const OnnxValue first = to.in(node, 0);
@@ -294,6 +323,7 @@ void onnx_sum(OnnxTranslation& to, const OnnxNode& node) {
   to.put(node, to.sketch().add("type = \"add\"", flows, to.sample(first.dims)), first.dims);
 }
 
+/// A flow with itself is a square, one kernel. Division counts as multiplication, subtraction as addition.
 void onnx_arithmetic(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue left = to.in(node, 0), right = to.in(node, 1);
   const bool multiplies = node.op == "Mul" || node.op == "Div";
@@ -305,16 +335,18 @@ void onnx_arithmetic(OnnxTranslation& to, const OnnxNode& node) {
   join_fixed(to, node, left.is_flow() ? left : right, left.is_flow() ? right : left, multiplies);
 }
 
-/// Rows of a weight by ids: an embedding; by known numbers: the same rows for every sample. One of a flow: a
-/// slice.
+/// Translates a choice of rows. Rows of a weight by ids are an embedding; by known numbers they are the same
+/// rows for every sample (positions). One element of a flow is a slice.
 void onnx_gather(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue table = to.in(node, 0), ids = to.in(node, 1);
   const std::int64_t axis = onnx_axis(node.number("axis", 0), table.dims.size());
   if (axis < 0) return to.refuse(node, "its axis is none of its input");
+  // The result has the shape of the indices in place of the axis.
   OnnxDims made(table.dims.begin(), table.dims.begin() + axis);
   made.insert(made.end(), ids.dims.begin(), ids.dims.end());
   made.insert(made.end(), table.dims.begin() + axis + 1, table.dims.end());
   if (table.kind == OnnxValue::Kind::weight && axis == 0 && table.dims.size() == 2) {
+    // Known indices choose the same rows for every sample.
     if (ids.kind != OnnxValue::Kind::ids) {
       OnnxValue rows = table;
       rows.kind = OnnxValue::Kind::rows, rows.entries = table.dims[0], rows.dims = made;
@@ -329,6 +361,7 @@ void onnx_gather(OnnxTranslation& to, const OnnxNode& node) {
                                   {ids.result}, sizes),
                   made);
   }
+  // One known index is a slice; other choices count by their bytes.
   const bool is_one = ids.elements() == 1 && ids.has_numbers && table.is_flow();
   if (!is_one) return to.put_custom(node, made, 0);
   const std::int64_t size = table.dims[static_cast<std::size_t>(axis)];

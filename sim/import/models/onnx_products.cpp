@@ -1,5 +1,9 @@
-// Convolutions, matrix products and recurrent layers: the weight's dimensions say what the attributes leave
-// out.
+// Translates convolutions, matrix products and recurrent layers. The weight's dimensions give what the
+// attributes leave out.
+//
+// Each function computes the shape of the result by ONNX's rules, checks it, and adds the layer that has this
+// shape. Layers of foretrain pad both ends equally. A padding that differs is replaced by an equal one with
+// the same result, or the node is refused.
 #include <algorithm>
 #include <optional>
 
@@ -11,26 +15,31 @@ namespace foretrain {
 
 namespace {
 
+/// Largest kernel, stride, padding, dilation or number of groups; keeps products in 64 bits.
 constexpr std::int64_t kLargestOnnxStep = 1'000'000;
 
+/// The numbers of a convolution, one for each side. `begin` and `end` are the paddings of both ends;
+/// `is_same` means that the padding follows from the size (auto_pad).
 struct ConvolutionForm {
   std::vector<std::int64_t> kernel, stride, dilation, begin, end;
   std::int64_t group = 1;
   bool is_same = false;
 };
 
+/// Returns the numbers with one for each side; missing ones become `otherwise`.
 std::vector<std::int64_t> of_sides(std::vector<std::int64_t> given, std::size_t sides,
                                    std::int64_t otherwise) {
   given.resize(sides, otherwise);
   return given;
 }
 
+/// Returns whether all numbers lie between `least` and kLargestOnnxStep.
 bool is_in_range(const std::vector<std::int64_t>& numbers, std::int64_t least) {
   return std::all_of(numbers.begin(), numbers.end(),
                      [least](std::int64_t number) { return number >= least && number <= kLargestOnnxStep; });
 }
 
-/// False with a report when numbers are out of range.
+/// Reads the numbers of a convolution. Returns false, with a report, when any is out of range.
 bool read_form(OnnxTranslation& to, const OnnxNode& node, const OnnxDims& weight, ConvolutionForm& form) {
   const std::size_t sides = weight.size() - 2;
   form.kernel = node.numbers("kernel_shape");
@@ -50,26 +59,30 @@ bool read_form(OnnxTranslation& to, const OnnxNode& node, const OnnxDims& weight
   return false;
 }
 
+/// Returns the windows along one side; 0 where the kernel does not fit. `padding` is that of both ends
+/// together.
 std::int64_t side_after(std::int64_t in, std::int64_t padding, std::int64_t kernel, std::int64_t stride,
                         std::int64_t dilation) {
   const std::int64_t room = in + padding - dilation * (kernel - 1) - 1;
   return room < 0 ? 0 : room / stride + 1;
 }
 
-/// ", stride = 2"; nothing for what a layer begins with.
+/// Returns a key such as ", stride = 2"; empty where the value is the layer's default.
 std::string key_text(const char* key, const std::vector<std::int64_t>& numbers, std::int64_t otherwise) {
   const bool alike = std::equal(numbers.begin() + 1, numbers.end(), numbers.begin());
   if (alike && numbers[0] == otherwise) return "";
   return fmt::format(", {} = {}", key, alike ? std::to_string(numbers[0]) : list_text(numbers));
 }
 
-/// A padding alike on both ends that gives the same size; "same" where that does; nothing where none does.
+/// Returns the key for a padding that is equal on both ends and gives the same size, "same" where that does,
+/// nothing where neither does.
 std::optional<std::string> padding_of(const ConvolutionForm& form, const OnnxDims& in, const OnnxDims& out) {
   std::vector<std::int64_t> padding;
   bool is_same = true, fits = !form.is_same;
   for (std::size_t side = 0; side < form.kernel.size(); ++side) {
     const std::int64_t size = in[side + 2], made = out[side + 2];
     is_same = is_same && made == (size + form.stride[side] - 1) / form.stride[side];
+    // Candidates: the mean of both paddings, then each of them.
     std::int64_t found = -1;
     for (const std::int64_t pad :
          {(form.begin[side] + form.end[side] + 1) / 2, form.begin[side], form.end[side]}) {
@@ -85,15 +98,17 @@ std::optional<std::string> padding_of(const ConvolutionForm& form, const OnnxDim
   return std::nullopt;
 }
 
-/// Two sides where there is one: a signal is an image of height 1.
+/// Gives a signal a second side: it is an image of height 1.
 NetworkSketch::Sizes image_sizes(const NetworkSketch::Sizes& sizes) {
   return sizes.size() == 2 ? NetworkSketch::Sizes{sizes[0], 1, sizes[1]} : sizes;
 }
 
+/// Returns the type of layer for a number of sides.
 const char* convolution_type(std::size_t sides) {
   return sides == 1 ? "conv1d" : (sides == 2 ? "conv2d" : "conv3d");
 }
 
+/// Returns the text of a convolution layer; keys with default values are not written.
 std::string convolution_body(const char* type, std::int64_t out, const ConvolutionForm& form,
                              const std::string& padding, bool bias) {
   return fmt::format("type = \"{}\", out = {}{}{}{}{}{}{}", type, out, key_text("kernel", form.kernel, 0),
@@ -101,6 +116,8 @@ std::string convolution_body(const char* type, std::int64_t out, const Convoluti
                      key_text("groups", {form.group}, 1), bias ? "" : ", bias = false");
 }
 
+/// Returns whether the second input is a weight of a fitting rank and the first one a flow. Reports the node
+/// where not: without a weight the sizes of the layer are unknown.
 bool has_weight(OnnxTranslation& to, const OnnxNode& node, std::size_t least, std::size_t most) {
   const OnnxValue& weight = to.in(node, 1);
   const OnnxValue& input = to.in(node, 0);
@@ -115,6 +132,7 @@ bool has_weight(OnnxTranslation& to, const OnnxNode& node, std::size_t least, st
 
 }  // namespace
 
+/// The result's side follows from the padding of the node, and the layer's padding from the result.
 void onnx_convolution(OnnxTranslation& to, const OnnxNode& node) {
   if (!has_weight(to, node, 3, 5)) return;
   const OnnxValue input = to.in(node, 0), weight = to.in(node, 1);
@@ -123,6 +141,7 @@ void onnx_convolution(OnnxTranslation& to, const OnnxNode& node) {
     return to.refuse(node, fmt::format("its input {} and weight {} do not go together", list_text(input.dims),
                                        list_text(weight.dims)));
   if (!read_form(to, node, weight.dims, form)) return;
+  // Batch, channels, then each side.
   OnnxDims made{input.dims[0], weight.dims[0]};
   for (std::size_t side = 0; side < form.kernel.size(); ++side) {
     const std::int64_t in = input.dims[side + 2], stride = form.stride[side];
@@ -131,11 +150,13 @@ void onnx_convolution(OnnxTranslation& to, const OnnxNode& node) {
                                              form.dilation[side]));
   }
   if (made[1] < 1 || elements_of_dims(made) < 1) return to.refuse(node, "its kernel does not fit its input");
+  // The check by groups catches weights that belong to another layer.
   if (weight.dims[1] * form.group != input.dims[1])
     return to.refuse(node, fmt::format("{} channels meet a weight of {} in {} groups", input.dims[1],
                                        weight.dims[1], form.group));
   const std::optional<std::string> padding = padding_of(form, input.dims, made);
   if (!padding) return to.refuse(node, "its paddings differ in a way that no padding of ours gives");
+  // Layers work on one sample, and on at least two sides.
   const NetworkSketch::Sizes sizes = image_sizes(to.sample(made));
   to.put(node,
          to.sketch().add(convolution_body(convolution_type(form.kernel.size()), weight.dims[0], form,
@@ -145,6 +166,7 @@ void onnx_convolution(OnnxTranslation& to, const OnnxNode& node) {
          made);
 }
 
+/// Paddings must be equal on both ends: the layer has one number for each side.
 void onnx_transposed(OnnxTranslation& to, const OnnxNode& node) {
   if (!has_weight(to, node, 4, 5)) return;
   const OnnxValue input = to.in(node, 0), weight = to.in(node, 1);
@@ -152,6 +174,8 @@ void onnx_transposed(OnnxTranslation& to, const OnnxNode& node) {
   if (input.dims.size() != weight.dims.size())
     return to.refuse(node, "its input and weight do not go together");
   if (!read_form(to, node, weight.dims, form)) return;
+  // The result of a transposed convolution is the size whose convolution gives the input, plus
+  // output_padding.
   const std::vector<std::int64_t> more = of_sides(node.numbers("output_padding"), form.kernel.size(), 0);
   OnnxDims made{input.dims[0], weight.dims[1] * form.group};
   for (std::size_t side = 0; side < form.kernel.size(); ++side)
@@ -170,7 +194,7 @@ void onnx_transposed(OnnxTranslation& to, const OnnxNode& node) {
 
 namespace {
 
-/// The last dimension of any flow, as rows, through a weight.
+/// Adds a linear layer over the last dimension of a flow. All other dimensions of a sample are rows.
 void put_linear(OnnxTranslation& to, const OnnxNode& node, const OnnxValue& input, const OnnxValue& weight,
                 std::int64_t out, bool bias) {
   OnnxDims made = input.dims;
@@ -189,6 +213,8 @@ void put_linear(OnnxTranslation& to, const OnnxNode& node, const OnnxValue& inpu
          made);
 }
 
+/// Returns whether a row of this width meets the weight; reports the node where not. `turned`: outputs stand
+/// in front in the weight.
 bool is_matrix(OnnxTranslation& to, const OnnxNode& node, const OnnxValue& weight, std::int64_t width,
                bool turned) {
   if (weight.dims.size() == 2 && weight.dims[turned ? 1 : 0] == width && weight.elements() >= 1) return true;
@@ -198,16 +224,18 @@ bool is_matrix(OnnxTranslation& to, const OnnxNode& node, const OnnxValue& weigh
 
 }  // namespace
 
+/// A factor in front of the product changes no work, so alpha and beta are not read.
 void onnx_gemm(OnnxTranslation& to, const OnnxNode& node) {
   if (!has_weight(to, node, 2, 2)) return;
   const OnnxValue input = to.in(node, 0), weight = to.in(node, 1);
   const bool turned = node.number("transB", 0) != 0;
+  // A transposed first input mixes samples; such a node counts by its bytes.
   if (node.number("transA", 0) != 0) return to.put_custom(node, {weight.dims[turned ? 0 : 1]});
   if (input.dims.empty() || !is_matrix(to, node, weight, input.dims.back(), turned)) return;
   put_linear(to, node, input, weight, weight.dims[turned ? 0 : 1], to.has(node, 2));
 }
 
-/// A product with a bias, which the patterns have joined.
+/// Translates the product with a bias that join_onnx_patterns() made.
 void onnx_linear(OnnxTranslation& to, const OnnxNode& node) {
   if (!has_weight(to, node, 2, 2)) return;
   const OnnxValue input = to.in(node, 0), weight = to.in(node, 1);
@@ -215,8 +243,10 @@ void onnx_linear(OnnxTranslation& to, const OnnxNode& node) {
   put_linear(to, node, input, weight, weight.dims[1], true);
 }
 
+/// A product with a weight is a linear layer; one of two flows is a batch of products, as in attention.
 void onnx_product(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue left = to.in(node, 0), right = to.in(node, 1);
+  // A matrix that is trained makes it a linear layer.
   if (left.is_flow() && right.kind == OnnxValue::Kind::weight && right.dims.size() == 2 &&
       !left.dims.empty()) {
     if (!is_matrix(to, node, right, left.dims.back(), false)) return;
@@ -224,9 +254,11 @@ void onnx_product(OnnxTranslation& to, const OnnxNode& node) {
   }
   if (!left.is_flow() || !right.is_flow() || left.dims.size() < 2 || right.dims.size() < 2)
     return to.put_custom(node, left.is_flow() ? left.dims : right.dims, 2);
+  // Two flows: [heads, m, k] times [heads, k, n].
   const std::int64_t m = left.dims[left.dims.size() - 2], k = left.dims.back(), n = right.dims.back();
   const OnnxDims left_heads(left.dims.begin(), left.dims.end() - 2),
       right_heads(right.dims.begin(), right.dims.end() - 2);
+  // Leading dimensions are heads and samples; they must be equal, because the layer does not broadcast.
   OnnxDims made = broadcast(left_heads, right_heads);
   if (right.dims[right.dims.size() - 2] != k || left_heads != right_heads)
     return to.refuse(node,
@@ -241,11 +273,12 @@ void onnx_product(OnnxTranslation& to, const OnnxNode& node) {
       made);
 }
 
-/// Attention in one call: two products around a softmax, as the layers of ours that it consists of.
+/// Translates attention in one call as the layers that it consists of: two products around a softmax.
 void onnx_dot_product(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue q = to.in(node, 0), k = to.in(node, 1), v = to.in(node, 2);
   if (!q.is_flow() || !k.is_flow() || !v.is_flow() || q.dims.size() < 3 || q.dims.size() != k.dims.size())
     return to.put_custom(node, q.dims, 4);
+  // Tokens of queries, width of a head, tokens of keys, and width of values.
   const std::int64_t s = q.dims[q.dims.size() - 2], d = q.dims.back(), t = k.dims[k.dims.size() - 2],
                      out = v.dims.back();
   const OnnxDims heads_of(q.dims.begin(), q.dims.end() - 2);
@@ -263,7 +296,7 @@ void onnx_dot_product(OnnxTranslation& to, const OnnxNode& node) {
          made);
 }
 
-/// LSTM and GRU: [length, batch, width] in; out [length, directions, batch, hidden].
+/// Translates LSTM and GRU. Input: [length, batch, width]; result: [length, directions, batch, hidden].
 void onnx_recurrent(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue input = to.in(node, 0), weight = to.in(node, 1);
   const std::int64_t hidden = node.number("hidden_size", 0);
@@ -272,6 +305,7 @@ void onnx_recurrent(OnnxTranslation& to, const OnnxNode& node) {
   if (!input.is_flow() || input.dims.size() != 3 || hidden < 1 || hidden > kLargestOnnxStep)
     return to.refuse(node, "needs [length, batch, width] and hidden_size");
   const bool batch_first = node.number("layout", 0) != 0;
+  // `layout` 1 has the batch first.
   const std::int64_t length = input.dims[batch_first ? 1 : 0], width = input.dims[2], ways = both ? 2 : 1;
   const std::int64_t batch = input.dims[batch_first ? 0 : 1];
   if (batch != to.batch()) return to.refuse(node, "its second dimension is not the batch");
@@ -282,6 +316,7 @@ void onnx_recurrent(OnnxTranslation& to, const OnnxNode& node) {
   OnnxValue rows;
   rows.kind = OnnxValue::Kind::flow, rows.result = made, rows.dims = {length, ways, batch, hidden};
   to.put(node, rows);
+  // The second output is the state behind the last step; the other outputs of ONNX are not made.
   if (node.outputs.size() < 2 || node.outputs[1].empty()) return;
   OnnxValue last;
   last.kind = OnnxValue::Kind::flow, last.dims = {ways, batch, hidden};

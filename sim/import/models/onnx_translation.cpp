@@ -1,5 +1,5 @@
-// Shapes are worked out with the batch that the file has, or one where that is open; a sample's shape leaves
-// it out. An open length of ids is --sequence, an open side of an image --image.
+// Translates a graph to layers in topological order, O(n log n) in its nodes. Shapes carry the file's batch,
+// or 1 where it is open. An open length of ids is --sequence, an open side of an image --image.
 #include "sim/import/models/onnx_translation.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr std::int64_t kUsualLength = 128, kUsualSide = 224;
 constexpr double kLargestTensor = static_cast<double>(kMostElements);
 const OnnxValue kNoValue;
 
-/// Ids stay ids in another type or shape.
+/// Returns whether ids stay ids: the operator changes their type or shape alone.
 bool passes_ids(std::string_view op) {
   static const std::set<std::string_view> ops{"Cast",    "Identity", "View",     "Reshape",
                                               "Flatten", "Squeeze",  "Unsqueeze"};
@@ -130,7 +130,7 @@ std::string OnnxTranslation::shared(const OnnxValue& weight) {
   return fmt::format(", weights = \"{}\"", label);
 }
 
-/// Several results side by side, so that each has its gradient.
+/// Puts several results side by side in one, so that each gets its gradient.
 NetworkSketch::Result OnnxTranslation::joined(std::vector<NetworkSketch::Result> flows) {
   std::int64_t width = 0;
   for (NetworkSketch::Result& flow : flows) {
@@ -189,7 +189,7 @@ OnnxDims OnnxTranslation::given_shape(const std::string& name) const {
   return is_open ? OnnxDims{} : dims;
 }
 
-/// Recurrent layers take [length, batch, width]; everything else has the batch first.
+/// Returns the axis of the batch: 1 for inputs of recurrent layers, [length, batch, width]; otherwise 0.
 std::size_t OnnxTranslation::batch_axis(const OnnxTensor& input) const {
   return std::any_of(graph_.nodes.begin(), graph_.nodes.end(), [&](const OnnxNode& node) {
     const bool is_recurrent = node.op == "LSTM" || node.op == "GRU";
@@ -198,7 +198,7 @@ std::size_t OnnxTranslation::batch_axis(const OnnxTensor& input) const {
   });
 }
 
-/// The batch is a dimension of the first input that is no initializer.
+/// Opens all inputs. The batch is a dimension of the first input that is no initializer.
 void OnnxTranslation::open_inputs() {
   bool is_first = true;
   for (const OnnxTensor& input : graph_.inputs) {
@@ -249,7 +249,7 @@ void OnnxTranslation::report_cycle(const std::vector<int>& waiting) {
   }
 }
 
-/// A node is ready when all that nodes make for it is there.
+/// Returns the nodes in an order in which each follows the makers of its inputs (Kahn's algorithm).
 std::vector<std::size_t> OnnxTranslation::ordered() {
   std::map<std::string_view, std::size_t> maker;
   for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
@@ -278,7 +278,7 @@ std::vector<std::size_t> OnnxTranslation::ordered() {
       if (--waiting[follower] == 0) order.push_back(follower);
   }
   if (order.size() < graph_.nodes.size()) report_cycle(waiting);
-  // In the file's own order as far as it goes: exporters write what was run.
+  // The file's own order is kept where it is topological: exporters write the order of execution.
   std::vector<std::size_t> in_file(graph_.nodes.size());
   for (std::size_t i = 0; i < in_file.size(); ++i) in_file[i] = i;
   const bool is_sorted = std::all_of(in_file.begin(), in_file.end(), [&](std::size_t i) {
@@ -293,7 +293,7 @@ void OnnxTranslation::count_uses() {
   }
 }
 
-/// What is made of fixed numbers alone: a weight that an operator fills, or a change of one.
+/// Handles nodes without a flow: folds them, keeps ids, or makes a weight or constant of the largest input.
 void OnnxTranslation::visit_fixed(const OnnxNode& node) {
   if (fold_onnx(*this, node)) return;
   if (in(node, 0).kind == OnnxValue::Kind::ids && passes_ids(node.op)) return put(node, in(node, 0));
@@ -335,7 +335,7 @@ void OnnxTranslation::visit(const OnnxNode& node) {
   }
 }
 
-/// What a softmax or sigmoid makes at the end goes into the loss as it is before that.
+/// Moves a softmax or sigmoid at the end into the loss, which takes the logits before it.
 void OnnxTranslation::close_with_loss(const OnnxValue& output) {
   const std::string& body = sketch_.body(output.result);
   const bool softmax = body == "type = \"softmax\"", sigmoid = body == "type = \"sigmoid\"";

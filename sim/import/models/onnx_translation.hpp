@@ -1,5 +1,5 @@
-// From the nodes of an ONNX graph to layers: what every name of the graph stands for, and what the functions
-// of its operators need to say what they make.
+// Declares the translation from the nodes of an ONNX graph to layers: the meaning of each name of the graph,
+// and the interface for the functions of its operators.
 #pragma once
 
 #include <map>
@@ -14,82 +14,116 @@
 
 namespace foretrain {
 
-/// What a name of the graph stands for.
+/// The meaning of one name of the graph.
+/// A value has one of seven kinds. Only `flow` and `ids` depend on the sample.
 struct OnnxValue {
   enum class Kind : std::uint8_t {
-    none,      ///< not there
-    flow,      ///< made of the network's input
-    weight,    ///< an initializer of real numbers
-    constant,  ///< real numbers that nothing trains
-    rows,      ///< rows of a weight, the same for every sample: positions
-    whole,     ///< whole numbers: shapes, indices, masks
-    ids        ///< whole numbers of a sample: an input of the network
+    /// The name is not defined, or the optional input is not given.
+    none,
+    /// Real numbers computed from the network's input.
+    flow,
+    /// An initializer of real numbers, which is trained.
+    weight,
+    /// Real numbers that nothing trains.
+    constant,
+    /// Rows of a weight that are the same for every sample: positions.
+    rows,
+    /// Whole numbers: shapes, indices, masks.
+    whole,
+    /// Whole numbers of a sample: an input of the network.
+    ids
   };
   Kind kind = Kind::none;
-  OnnxDims dims;  ///< with the batch
+  /// Sizes, with the batch.
+  OnnxDims dims;
   bool has_numbers = false;
-  std::vector<std::int64_t> numbers;  ///< of `whole`, where they are known
-  NetworkSketch::Result result = 0;   ///< of flow and ids
-  std::string weight;                 ///< of weight and rows: the initializer's name
-  std::int64_t entries = 0;           ///< of rows: of the weight
-  double real = 0;                    ///< of a single constant
+  /// Elements in row-major order, where has_numbers.
+  std::vector<std::int64_t> numbers;
+  /// The layer that made a flow; the input for ids.
+  NetworkSketch::Result result = 0;
+  /// Name of the initializer behind a weight or its rows.
+  std::string weight;
+  /// For rows: the number of rows in the whole weight.
+  std::int64_t entries = 0;
+  /// The value of a single constant.
+  double real = 0;
 
+  /// Returns whether the value depends on the network's input.
   bool is_flow() const { return kind == Kind::flow; }
-  /// Real numbers that are the same for every sample.
+  /// Returns whether the value is made of real numbers that are the same for every sample.
   bool is_fixed() const { return kind == Kind::weight || kind == Kind::constant || kind == Kind::rows; }
+  /// Returns the number of elements, with the batch.
   double elements() const;
 };
 
-/// Translates an ONNX graph into a model file, node by node in topological order.
+/// Translates an ONNX graph into a model file, node by node in topological order. An object translates one
+/// graph once. All references must outlive it. Problems go to the diagnostics; no function throws.
 class OnnxTranslation {
  public:
   OnnxTranslation(const OnnxGraph& graph, const ModelImportOptions& options, Diagnostics& diagnostics,
                   std::vector<std::string>& remarks);
 
-  /// Walks the nodes in an order in which each comes behind what it takes; reports a cycle.
+  /// Returns the model file. Each node is visited after the makers of its inputs. Reports a cycle, a name
+  /// that nothing makes, and a graph without a usable input or output; the text is empty then.
   std::string text(const std::string& description);
 
-  // For the functions of the operators.
+  // The interface for the functions of the operators. `to` is the object, `node` the operator's node.
+  /// Returns the value of an input; its kind is `none` where it is not given.
   const OnnxValue& in(const OnnxNode& node, std::size_t input) const;
+  /// Returns whether an input is given.
   bool has(const OnnxNode& node, std::size_t input) const {
     return in(node, input).kind != OnnxValue::Kind::none;
   }
+  /// Returns the layers so far, to which the functions add.
   NetworkSketch& sketch() { return sketch_; }
   const OnnxGraph& graph() const { return graph_; }
 
-  /// Sizes of one sample, four at most: the batch's dimension left out, leading ones multiplied.
+  /// Returns the sizes of one sample, four at most: the batch's dimension is dropped, leading ones are
+  /// multiplied together.
   NetworkSketch::Sizes sample(const OnnxDims& dims) const;
+  /// Returns the samples in the graph's shapes; 1 where the batch is open.
   std::int64_t batch() const { return batch_; }
-  /// A flow in exactly these sizes.
+  /// Returns a flow in exactly these sizes, which must have as many elements as a sample of it.
   NetworkSketch::Result as(const OnnxValue& value, const NetworkSketch::Sizes& sizes);
   NetworkSketch::Result as_sample(const OnnxValue& value) { return as(value, sample(value.dims)); }
 
-  /// The node's first output is this result; its sizes may differ from the sample's, the elements not.
+  /// Makes a result the node's first output. The sizes of the result may differ from those of a sample; the
+  /// number of elements must not.
   void put(const OnnxNode& node, NetworkSketch::Result result, OnnxDims dims);
+  /// Stores an output of the node. Refuses negative sizes, empty flows, and more than 2^40 elements.
   void put(const OnnxNode& node, OnnxValue value, std::size_t output = 0);
-  /// ", weights = \"…\"" where several nodes use it.
+  /// Returns ", weights = \"…\"" where several nodes use the weight, so that it is counted once; otherwise
+  /// "".
   std::string shared(const OnnxValue& weight);
-  /// The same values under another shape.
+  /// Makes the node's output the same values in another shape. Refuses another number of elements.
   void put_view(const OnnxNode& node, const OnnxValue& value, OnnxDims dims);
-  /// Work that has no formula: bytes of what it reads and writes, in the shape of its result.
+  /// Adds a layer for work that has no formula. It counts the bytes that it reads and writes, and
+  /// `flops_each` FLOPs for each element of its result.
   void put_custom(const OnnxNode& node, const OnnxDims& dims, double flops_each = 1);
+  /// Reports a node that cannot be translated.
   void refuse(const OnnxNode& node, std::string_view why, std::string hint = "");
-  /// Said once, however often it is met.
+  /// Adds a remark once, however often it is met.
   void remark(const std::string& what);
-  /// The shape that the file itself gives for an output; empty where it gives none.
+  /// Returns the shape that the file gives for a name; empty where it gives none or leaves a size open.
   OnnxDims given_shape(const std::string& name) const;
 
  private:
+  /// Results side by side, and the axis of an input's batch.
   NetworkSketch::Result joined(std::vector<NetworkSketch::Result> flows);
   std::size_t batch_axis(const OnnxTensor& input) const;
+  /// Opening of the inputs, with the sizes that options give.
   void open_inputs();
   void open_input(const OnnxTensor& input);
+  /// Order of the nodes, and the report where there is none.
   std::vector<std::size_t> ordered();
   void report_cycle(const std::vector<int>& waiting);
+  /// Translation of one node, of any kind or of fixed numbers alone.
   void visit(const OnnxNode& node);
   void visit_fixed(const OnnxNode& node);
+  /// Losses at the outputs.
   void close_outputs();
   void close_with_loss(const OnnxValue& output);
+  /// Remark about layers without a formula; uses of each weight.
   void report_shares();
   void count_uses();
 
@@ -98,25 +132,31 @@ class OnnxTranslation {
   Diagnostics& diagnostics_;
   std::vector<std::string>& remarks_;
   NetworkSketch sketch_;
+  /// Every name of the graph that is known so far.
   std::map<std::string, OnnxValue, std::less<>> values_;
+  /// Shapes that the file gives, by name; the tensors belong to the graph.
   std::map<std::string, const OnnxTensor*, std::less<>> shapes_;
+  /// Uses of each name by nodes, and the labels of the weights with more than one.
   std::map<std::string, int, std::less<>> weight_uses_;
   std::map<std::string, std::string, std::less<>> labels_;
   std::set<std::string> said_;
+  /// A layer without a formula, for the remark about their share.
   struct Unknown {
     NetworkSketch::Result result = 0;
     std::string op;
-    double bytes = 0;  ///< of a sample, forward
+    /// Bytes of one sample, forward.
+    double bytes = 0;
   };
   std::vector<Unknown> unknown_;
   std::int64_t batch_ = 1;
 };
 
-/// What an operator's nodes become.
+/// Translates one node of an operator.
 using OnnxOperator = void (*)(OnnxTranslation& to, const OnnxNode& node);
-/// nullptr: none of ours.
+/// Returns the function for an operator, or nullptr where foretrain has none.
 OnnxOperator find_onnx_operator(std::string_view op);
-/// Whole numbers that follow from known ones: shapes that exporters write out. False where they do not.
+/// Computes whole numbers that follow from known ones, such as shapes that exporters write out. Returns false
+/// where the node is no such case.
 bool fold_onnx(OnnxTranslation& to, const OnnxNode& node);
 
 // onnx_products.cpp
@@ -152,17 +192,18 @@ void onnx_slice(OnnxTranslation& to, const OnnxNode& node);
 void onnx_resize(OnnxTranslation& to, const OnnxNode& node);
 void onnx_expand(OnnxTranslation& to, const OnnxNode& node);
 
-/// An axis counted from the front; -1 where there is none of that number.
+/// Returns an axis counted from the front; -1 where the tensor has no such axis.
 std::int64_t onnx_axis(std::int64_t axis, std::size_t rank);
-/// The part from `offset` on, `count` long, along an axis of a flow.
+/// Returns the part of a flow that begins at `offset` along an axis and is `count` long.
 NetworkSketch::Result sliced_along(OnnxTranslation& to, const OnnxValue& value, std::size_t axis,
                                    std::int64_t offset, std::int64_t count);
-/// Numpy's rule; empty where the shapes do not go together.
+/// Returns the shape of two operands by NumPy's rule; empty where they do not match.
 OnnxDims broadcast(const OnnxDims& a, const OnnxDims& b);
+/// Returns the product of the sizes, as a double so that it cannot overflow.
 double elements_of_dims(const OnnxDims& dims);
 
-/// Norms and activations that exporters write as many nodes become one node each: Gelu, LayerNormalization,
-/// RmsNorm, Silu, and Linear of a product with a bias.
+/// Joins norms and activations that exporters write as many nodes into one node each: Gelu,
+/// LayerNormalization, RmsNorm, Silu, and Linear for a product with a bias.
 void join_onnx_patterns(OnnxGraph& graph);
 
 }  // namespace foretrain

@@ -1,5 +1,8 @@
-// Operators that only arrange: other shapes, parts, joints, copies. A transposition is a view, as in PyTorch:
-// the product behind it reads what it needs.
+// Translates operators that only arrange data: other shapes, parts, joints and copies.
+//
+// A transposition is a view here, as in PyTorch: the product behind it reads the data in the order that it
+// needs. Parts and joints work on the last dimension of a layer with two sizes, so dimensions are multiplied
+// together until the axis is the last one.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -10,10 +13,12 @@ namespace foretrain {
 
 namespace {
 
-/// The last dimension of [before, along * behind]: where concat and slice of sequences work.
+/// Returns the sizes [before, axis and behind] of a sample, in which `axis` lies in the last dimension.
+/// Slices and joints of sequences work there.
 NetworkSketch::Sizes rows_before(const OnnxTranslation& to, const OnnxDims& dims, std::size_t axis) {
   double before = 1, behind = 1;
   for (std::size_t i = 0; i < dims.size(); ++i) (i < axis ? before : behind) *= static_cast<double>(dims[i]);
+  // The batch is the axis itself or one of the dimensions before it.
   if (axis == 0)
     behind /= static_cast<double>(to.batch());
   else
@@ -24,20 +29,24 @@ NetworkSketch::Sizes rows_before(const OnnxTranslation& to, const OnnxDims& dims
 
 }  // namespace
 
+/// A slice over the whole axis is the flow itself.
 NetworkSketch::Result sliced_along(OnnxTranslation& to, const OnnxValue& value, std::size_t axis,
                                    std::int64_t offset, std::int64_t count) {
   const NetworkSketch::Sizes rows = rows_before(to, value.dims, axis);
+  // Elements of the last dimension for one step along the axis.
   const std::int64_t each = std::max<std::int64_t>(1, rows[1] / std::max<std::int64_t>(1, value.dims[axis]));
   if (count == value.dims[axis]) return value.result;
   return to.sketch().add(fmt::format("type = \"slice\", out = {}, offset = {}", each * count, each * offset),
                          {to.as(value, rows)}, {rows[0], each * count});
 }
 
+/// Translates a reshape. The shape is an input in new opsets and an attribute in old ones.
 void onnx_reshape(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue input = to.in(node, 0);
   std::vector<std::int64_t> shape = to.has(node, 1) ? to.in(node, 1).numbers : node.numbers("shape");
   const bool known = to.has(node, 1) ? to.in(node, 1).has_numbers : !shape.empty();
   if (!known) {
+    // A shape computed at run time is unknown here; the exporter may have stored the shape of the result.
     const OnnxDims given = to.given_shape(node.outputs.empty() ? "" : node.outputs[0]);
     if (!given.empty() && elements_of_dims(given) == input.elements()) return to.put_view(node, input, given);
     to.remark("a reshape whose shape is made at run time keeps the batch and joins the rest");
@@ -47,6 +56,7 @@ void onnx_reshape(OnnxTranslation& to, const OnnxNode& node) {
   double product = 1;
   std::ptrdiff_t open = -1;
   for (std::size_t i = 0; i < shape.size(); ++i) {
+    // In ONNX, 0 copies the size of the input and -1 takes what remains.
     if (shape[i] == 0 && i < input.dims.size() && node.number("allowzero", 0) == 0) shape[i] = input.dims[i];
     if (shape[i] == -1)
       open = static_cast<std::ptrdiff_t>(i);
@@ -58,6 +68,7 @@ void onnx_reshape(OnnxTranslation& to, const OnnxNode& node) {
   to.put_view(node, input, shape);
 }
 
+/// Makes two dimensions of all: those before the axis and those from it on.
 void onnx_flatten(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue input = to.in(node, 0);
   const std::int64_t axis =
@@ -69,12 +80,14 @@ void onnx_flatten(OnnxTranslation& to, const OnnxNode& node) {
                static_cast<std::int64_t>(elements_of_dims(back))});
 }
 
+/// Removes or inserts dimensions of size 1. Without axes, Squeeze removes all of them.
 void onnx_squeeze(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue input = to.in(node, 0);
   std::vector<std::int64_t> axes = to.has(node, 1) ? to.in(node, 1).numbers : node.numbers("axes");
   OnnxDims dims = input.dims;
   const bool grows = node.op == "Unsqueeze";
   const std::size_t rank = dims.size() + (grows ? axes.size() : 0);
+  // Axes count in the rank of the result for Unsqueeze, of the input for Squeeze.
   for (std::int64_t& axis : axes) axis = onnx_axis(axis, rank);
   std::sort(axes.begin(), axes.end());
   if (!axes.empty() && axes[0] < 0) return to.refuse(node, "an axis is none of its input");
@@ -94,6 +107,7 @@ void onnx_squeeze(OnnxTranslation& to, const OnnxNode& node) {
   to.put_view(node, input, dims);
 }
 
+/// Checks that perm names each dimension once; without perm the order is reversed.
 void onnx_transpose(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue input = to.in(node, 0);
   std::vector<std::int64_t> order = node.numbers("perm");
@@ -110,7 +124,8 @@ void onnx_transpose(OnnxTranslation& to, const OnnxNode& node) {
   to.put_view(node, input, dims);
 }
 
-/// Of an exported program, which has every shape.
+/// Handles a view in an exported program, where the file gives every shape. Other numbers of elements come
+/// from an expansion, which counts by its bytes.
 void onnx_view(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue input = to.in(node, 0);
   const OnnxDims given = to.given_shape(node.outputs.empty() ? "" : node.outputs[0]);
@@ -119,8 +134,11 @@ void onnx_view(OnnxTranslation& to, const OnnxNode& node) {
   to.put_view(node, input, given);
 }
 
+/// Identity and Cast pass their input on; the model takes types from the precision.
 void onnx_identity(OnnxTranslation& to, const OnnxNode& node) { to.put(node, to.in(node, 0)); }
 
+/// Joins flows along an axis. Images are joined by their channels, all else by rows. Fixed parts, such as a
+/// class token, make it work by bytes.
 void onnx_concat(OnnxTranslation& to, const OnnxNode& node) {
   std::vector<const OnnxValue*> flows;
   OnnxDims made;
@@ -134,6 +152,7 @@ void onnx_concat(OnnxTranslation& to, const OnnxNode& node) {
   const auto along = static_cast<std::size_t>(axis);
   made[along] = 0;
   bool is_fixed = false;
+  // ONNX requires equal sizes in all dimensions but the axis.
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     const OnnxValue& value = to.in(node, i);
     if (value.dims.size() != made.size()) return to.refuse(node, "its inputs have different ranks");
@@ -142,9 +161,11 @@ void onnx_concat(OnnxTranslation& to, const OnnxNode& node) {
     for (std::size_t d = 0; d < made.size(); ++d)
       if (d != along && value.dims[d] != made[d]) return to.refuse(node, "its inputs have different sizes");
   }
+  // A part that is fixed has no result to join, so the node counts by its bytes.
   if (is_fixed || flows.empty()) return to.put_custom(node, made, 0);
   if (flows.size() == 1) return to.put_view(node, *flows[0], made);
   std::vector<NetworkSketch::Result> inputs;
+  // Images keep their sides; all else is brought to rows.
   const bool is_image = made.size() >= 4 && along == 1;
   std::int64_t width = 0;
   for (const OnnxValue* flow : flows) {
@@ -157,6 +178,8 @@ void onnx_concat(OnnxTranslation& to, const OnnxNode& node) {
   to.put(node, to.sketch().add("type = \"concat\"", inputs, sizes), made);
 }
 
+/// Cuts a flow into parts along an axis; each becomes a slice. Without sizes the parts are equal and the last
+/// one takes what remains.
 void onnx_split(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue input = to.in(node, 0);
   const std::int64_t axis = onnx_axis(node.number("axis", 0), input.dims.size());
@@ -169,6 +192,7 @@ void onnx_split(OnnxTranslation& to, const OnnxNode& node) {
   std::int64_t offset = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     OnnxValue part = input;
+    // The last part may be smaller.
     part.dims[along] = std::min(parts[i], input.dims[along] - offset);
     if (part.dims[along] < 1) return to.refuse(node, "its parts are larger than its input");
     part.result = sliced_along(to, input, along, offset, part.dims[along]);
@@ -177,7 +201,8 @@ void onnx_split(OnnxTranslation& to, const OnnxNode& node) {
   }
 }
 
-/// Axis by axis; steps other than one only thin out what is there.
+/// Cuts out a range, one axis after the other. A step above 1 keeps fewer elements and is taken as a range of
+/// that many; a negative step counts by its bytes.
 void onnx_slice(OnnxTranslation& to, const OnnxNode& node) {
   OnnxValue value = to.in(node, 0);
   const bool old = node.inputs.size() == 1;
@@ -198,6 +223,7 @@ void onnx_slice(OnnxTranslation& to, const OnnxNode& node) {
     const auto along = static_cast<std::size_t>(axis);
     const std::int64_t size = value.dims[along];
     if (step < 0) return to.put_custom(node, value.dims, 0);
+    // Negative places count from the end; all are clamped to the dimension, as ONNX says.
     const std::int64_t first =
         std::clamp<std::int64_t>(starts[i] < 0 ? std::max(starts[i], -size) + size : starts[i], 0, size);
     const std::int64_t last =
@@ -210,16 +236,20 @@ void onnx_slice(OnnxTranslation& to, const OnnxNode& node) {
   to.put(node, value);
 }
 
+/// Enlarges an image. The sizes come from the file or from the node; without either each side doubles, with a
+/// remark. Factors that are not whole count by their bytes.
 void onnx_resize(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue input = to.in(node, 0);
   OnnxDims made = to.given_shape(node.outputs.empty() ? "" : node.outputs[0]);
   const OnnxValue& sizes = to.in(node, 3);
   if (sizes.has_numbers && sizes.numbers.size() == input.dims.size()) made = sizes.numbers;
+  // Only sizes are read; factors as an input are not.
   if (made.size() != input.dims.size()) {
     to.remark("a resize whose factor is not in the file is taken to double each side");
     made = input.dims;
     for (std::size_t i = 2; i < made.size(); ++i) made[i] *= 2;
   }
+  // Whole factors have a layer; other sizes count by their bytes.
   const NetworkSketch::Sizes from = to.sample(input.dims), into = to.sample(made);
   std::vector<std::int64_t> factors;
   for (std::size_t i = 1; i < from.size() && from.size() == into.size(); ++i)
@@ -235,7 +265,8 @@ void onnx_resize(OnnxTranslation& to, const OnnxNode& node) {
          made);
 }
 
-/// Expand, Tile, Pad: a copy into another shape.
+/// Handles Expand, Tile and Pad, which copy into another shape and count by their bytes. Bounds on the
+/// numbers keep the sizes from overflowing.
 void onnx_expand(OnnxTranslation& to, const OnnxNode& node) {
   const OnnxValue input = to.in(node, 0);
   const std::vector<std::int64_t>& numbers = to.in(node, 1).numbers;
@@ -246,6 +277,7 @@ void onnx_expand(OnnxTranslation& to, const OnnxNode& node) {
     for (std::size_t i = 0; i < made.size(); ++i)
       made[i] *= std::clamp<std::int64_t>(numbers[i], 0, 1'000'000);
   }
+  // Pad lists what is added, first in front of every dimension, then behind it.
   if (node.op == "Pad") {
     const std::vector<std::int64_t> pads = to.has(node, 1) ? numbers : node.numbers("pads");
     made = input.dims;

@@ -1,6 +1,10 @@
-// Shapes are carried from module to module in the printed order; the rows that come out are those of a
-// printed summary, and its translation goes on from there. What forward() calls is guessed only where the
-// next module leaves one choice (a pool before a linear layer), and is said.
+// Makes a network of a printed model by carrying shapes from module to module in the printed order.
+//
+// The result is the rows of a printed summary, from which summary.cpp continues. print(model) shows neither
+// the size of the input nor what forward() calls. The size must be given (--image). A call is assumed only
+// where the next module leaves one choice, such as a pool ahead of a linear layer, and each assumption
+// becomes a remark. A module that takes another number of channels than the result before it starts a branch:
+// it takes the last result that fits.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -17,33 +21,41 @@ namespace foretrain {
 
 namespace {
 
+/// Channels first, then sides; or tokens, then width; or the width alone. There is no batch.
 using Shape = std::vector<std::int64_t>;
 
+/// Longest side of an image, and tokens of a sample where --sequence is not given.
 constexpr std::int64_t kLargestSide = 100'000, kUsualTokens = 128;
-/// Of pools that forward() calls: 2, 4, 8, 16.
+/// Widest window of a pool in forward() that is assumed: 2, 4, 8 and 16 are tried.
 constexpr std::int64_t kWidestPool = 16;
 
 std::string shape_text(const Shape& shape) { return fmt::format("{}", fmt::join(shape, " x ")); }
 
+/// Returns the elements of a shape; 0 where there are too many to be true.
 std::int64_t elements_of_shape(const Shape& shape) {
   double out = 1;
   for (const std::int64_t size : shape) out *= static_cast<double>(size);
   return out < 1e15 ? static_cast<std::int64_t>(out) : 0;
 }
 
-/// What became of one printed model with an input of one size.
+/// The outcome for an input of one size.
 struct ShapedModel {
   NetworkSummary summary;
   std::vector<std::string> remarks;
-  const PrintedModule* misfit = nullptr;  ///< the first that does not fit
+  // The first module that does not fit; nullptr: all fit.
+  const PrintedModule* misfit = nullptr;
+  // Reason of the misfit, which continues a sentence that begins with the module's name.
   std::string why;
 };
 
+/// Carries the shape through all modules. The objects of different sizes are independent, so several sizes
+/// can be tried.
 class ShapeCarrier {
  public:
   ShapeCarrier(const std::vector<PrintedModule>& modules, std::int64_t image, std::int64_t tokens)
       : modules_(modules), image_(image), tokens_(tokens) {}
 
+  /// Carries the shape to the end, or to the first module that does not fit.
   ShapedModel carry() {
     for (const PrintedModule& module : modules_) {
       take(module);
@@ -56,6 +68,7 @@ class ShapeCarrier {
   }
 
  private:
+  /// Takes one module by its type. An unknown one keeps the shape and costs nothing; a remark names it.
   void take(const PrintedModule& module) {
     const std::string type = lower_case(module.type);
     if (type.starts_with("convtranspose")) return take_transposed(module);
@@ -74,6 +87,7 @@ class ShapeCarrier {
     if (unknown_.size() < 20) unknown_.insert(shortened(module.type, 40));
   }
 
+  /// Notes that a module does not fit; carry() stops there.
   void misfit(const PrintedModule& module, std::string why) {
     out_.misfit = &module;
     out_.why = std::move(why);
@@ -82,9 +96,11 @@ class ShapeCarrier {
     if (std::ranges::find(out_.remarks, what) == out_.remarks.end()) out_.remarks.push_back(std::move(what));
   }
 
+  /// Adds a module as a row of the summary, with the shape of its result.
   void row(const PrintedModule& module, Shape shape, std::int64_t parameters) {
     add_row(module.type, std::move(shape), parameters, module.line);
   }
+  /// Adds a row and keeps its shape for branches that return to it.
   void add_row(const std::string& type, Shape shape, std::int64_t parameters, int line) {
     SummaryRow made;
     made.type = type, made.sizes = shape, made.parameters = parameters, made.span = {line, 1, 1};
@@ -95,7 +111,8 @@ class ShapeCarrier {
 
   void open(Shape shape, int line) { add_row("Input", std::move(shape), 0, line); }
 
-  /// A branch goes on from the last result with as many channels.
+  /// Lets a branch continue from the last result with as many channels. Returns false, with a misfit, where
+  /// there is none.
   bool go_back_to_channels(const PrintedModule& module, std::int64_t channels) {
     if (shape_.size() >= 2 && shape_.front() == channels) return true;
     const auto found = std::find_if(past_.rbegin(), past_.rend(), [&](const Shape& shape) {
@@ -109,10 +126,13 @@ class ShapeCarrier {
     return true;
   }
 
+  /// Returns an argument as a number of at least 1.
   static std::int64_t or_one(const PrintedModule& module, std::string_view name) {
     return std::clamp<std::int64_t>(module.number(name).value_or(1), 1, kLargestSide);
   }
 
+  /// Takes Conv1d, Conv2d or Conv3d: size and parameters by PyTorch's formulas. Only the first of two kernel
+  /// sides is read.
   void take_convolution(const PrintedModule& module) {
     const std::int64_t in = module.number("", 0).value_or(0), out = module.number("", 1).value_or(0);
     const std::int64_t kernel = or_one(module, "kernel_size"), stride = or_one(module, "stride");
@@ -121,6 +141,7 @@ class ShapeCarrier {
     const std::size_t sides = module.type.find("1d") != std::string::npos   ? 1
                               : module.type.find("3d") != std::string::npos ? 3
                                                                             : 2;
+    // The first layer opens the input: its channels are known, its sides are --image.
     if (shape_.empty()) {
       Shape input(sides + 1, image_);
       input.front() = in;
@@ -144,6 +165,7 @@ class ShapeCarrier {
     row(module, std::move(made), static_cast<std::int64_t>(weights) + (has_bias(module) ? out : 0));
   }
 
+  /// Takes a transposed convolution; the inverse formula of a convolution's size.
   void take_transposed(const PrintedModule& module) {
     const std::int64_t in = module.number("", 0).value_or(0), out = module.number("", 1).value_or(0);
     const std::int64_t kernel = or_one(module, "kernel_size"), stride = or_one(module, "stride");
@@ -165,6 +187,7 @@ class ShapeCarrier {
 
   static bool has_bias(const PrintedModule& module) { return module.argument("bias") != "False"; }
 
+  /// Takes a linear layer, which needs `in_features` as the last size before it.
   void take_linear(const PrintedModule& module) {
     const std::int64_t in = module.number("in_features").value_or(0),
                        out = module.number("out_features").value_or(0);
@@ -177,7 +200,8 @@ class ShapeCarrier {
     row(module, std::move(made), in * out + (has_bias(module) ? out : 0));
   }
 
-  /// Makes the last size `in`: flat, as tokens, by a pool, or by going back.
+  /// Makes the last size `in`: as it is, by flattening, as tokens, by a pool, or by an earlier result.
+  /// Returns false, with a misfit, where none fits.
   bool meet(const PrintedModule& module, std::int64_t in) {
     if (shape_.back() == in && shape_.size() < 3) return true;
     if (shape_.size() >= 3) return meet_image(module, in);
@@ -192,6 +216,7 @@ class ShapeCarrier {
     return true;
   }
 
+  /// Brings an image to `in` numbers: flattened, as tokens, by a mean over positions, or by a max pool.
   bool meet_image(const PrintedModule& module, std::int64_t in) {
     const std::int64_t all = elements_of_shape(shape_), channels = shape_.front();
     if (all == in) {
@@ -199,6 +224,7 @@ class ShapeCarrier {
       return true;
     }
     if (channels == in) {
+      // Behind a layer norm positions are tokens, so a linear layer works on each of them.
       if (has_tokens_) return as_tokens(module);
       remark(
           fmt::format("a mean over all positions before {} is assumed: print(model) does not show functions",
@@ -220,18 +246,21 @@ class ShapeCarrier {
     return false;
   }
 
+  /// Returns a shape with the same channels and all sides equal.
   static Shape pooled(const Shape& shape, std::int64_t side) {
     Shape out(shape.size(), side);
     out.front() = shape.front();
     return out;
   }
 
+  /// Makes an image a sequence: positions become tokens, channels their width.
   bool as_tokens(const PrintedModule& module) {
     const std::int64_t channels = shape_.front();
     add_row("Flatten", {elements_of_shape(shape_) / channels, channels}, 0, module.line);
     return true;
   }
 
+  /// Takes an embedding, which begins a sequence of tokens.
   void take_embedding(const PrintedModule& module) {
     const std::int64_t entries = module.number("", 0).value_or(0), width = module.number("", 1).value_or(0);
     if (entries < 1 || width < 1 || entries > 1'000'000'000'000 / width)
@@ -239,6 +268,7 @@ class ShapeCarrier {
     row(module, {tokens_, width}, entries * width);
   }
 
+  /// Takes LSTM (4 gates) or GRU (3 gates); each layer becomes a row. PyTorch has two biases for each gate.
   void take_recurrent(const PrintedModule& module, std::int64_t gates) {
     std::int64_t in = module.number("", 0).value_or(0);
     const std::int64_t hidden = module.number("", 1).value_or(0);
@@ -255,6 +285,7 @@ class ShapeCarrier {
     }
   }
 
+  /// Takes a norm. LayerNorm on an image means that positions are tokens from there on.
   void take_norm(const PrintedModule& module, const std::string& type) {
     if (shape_.empty()) return;
     const bool is_layer =
@@ -272,6 +303,7 @@ class ShapeCarrier {
     row(module, shape_, has_weights ? (type.find("rms") != std::string::npos ? width : 2 * width) : 0);
   }
 
+  /// Takes a pool; without a stride the stride is the kernel.
   void take_pool(const PrintedModule& module, const std::string& type) {
     if (shape_.size() < 2) return;
     if (type.find("adaptive") != std::string::npos) {
@@ -300,7 +332,7 @@ class ShapeCarrier {
   bool has_tokens_ = false;
 };
 
-/// Whether the first module with weights takes an image.
+/// Returns whether the first module with weights takes an image.
 bool takes_image(const std::vector<PrintedModule>& modules) {
   for (const PrintedModule& module : modules) {
     const std::string type = lower_case(module.type);
@@ -310,7 +342,7 @@ bool takes_image(const std::vector<PrintedModule>& modules) {
   return false;
 }
 
-/// Which of the usual sides all modules fit; empty where most do, which says nothing.
+/// Returns which usual sides all modules fit; empty where more than a few do, which would not help.
 std::string fitting_sides(const std::vector<PrintedModule>& modules) {
   constexpr int kFewSides = 4;
   std::string out;
@@ -322,6 +354,7 @@ std::string fitting_sides(const std::vector<PrintedModule>& modules) {
   return count <= kFewSides ? out : "";
 }
 
+/// Asks for --image, with the usual sides that fit.
 void ask_for_image(const std::vector<PrintedModule>& modules, Diagnostics& diagnostics) {
   const std::string sides = fitting_sides(modules);
   diagnostics.report({modules.front().line, 1, 1}, "print(model) does not tell the size of the input",

@@ -1,6 +1,6 @@
-// A network from a printed summary, best effort: windows, groups and biases are those by which the parameters
-// come out, strides and paddings those by which the sizes do. A layer takes the result before it; where that
-// does not fit, the last one that does; results that nothing took are added to what has their shape.
+// Makes a network of a printed summary, best effort. A row has type, shape and parameters alone. Windows,
+// groups and biases follow from the parameters, strides and paddings from the sizes. A layer takes the result
+// before it, otherwise the last one that fits. Results that nothing took are added to one of their shape.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -21,7 +21,7 @@ namespace {
 
 using Sizes = NetworkSketch::Sizes;
 
-/// "Max_Pooling2D" as "maxpooling2d".
+/// Returns a type in small letters without underscores: "maxpooling2d" for "Max_Pooling2D".
 std::string small_letters(std::string_view text) {
   std::string out = lower_case(text);
   std::erase(out, '_');
@@ -59,7 +59,7 @@ class SummaryTranslation {
   }
 
  private:
-  /// Channels first, whatever stands in the row; open sizes are --sequence.
+  /// Returns the sizes with channels first, as the model file has them; open sizes are --sequence.
   Sizes sizes_of(const SummaryRow& row) const {
     Sizes out = row.sizes;
     for (std::int64_t& size : out) {
@@ -82,7 +82,8 @@ class SummaryTranslation {
     if (!name.empty()) names_[name] = result;
   }
 
-  /// The last result, with all that nothing took and has its sizes added to it.
+  /// Returns the last result. Results of its shape that nothing took are added to it before (residual
+  /// connections).
   NetworkSketch::Result last() {
     const Sizes sizes = sketch_.sizes(results_.back());
     std::vector<NetworkSketch::Result> same;
@@ -121,7 +122,7 @@ class SummaryTranslation {
     add_simple(row, type, made);
   }
 
-  /// A row that names what it takes begins there, and nothing has to be guessed.
+  /// Begins a row at the result that it names; no guess is needed then.
   void follow_names(const SummaryRow& row) {
     has_names_ = has_names_ || !row.inputs.empty();
     const auto found = row.inputs.size() == 1 ? names_.find(row.inputs[0]) : names_.end();
@@ -130,7 +131,7 @@ class SummaryTranslation {
     taken_.push_back(true);
   }
 
-  /// Before the first layer: what it must have taken.
+  /// Opens the input that the first layer must have taken.
   void open_for(const SummaryRow& row, const std::string& type, const Sizes& made) {
     if (type.starts_with("embedding")) return open({made.size() > 1 ? made[0] : 1}, true);
     if (type.find("conv") != std::string::npos && made.size() >= 3) return open_image(row, made);
@@ -146,7 +147,7 @@ class SummaryTranslation {
     open(made, false);
   }
 
-  /// Keras pads only when told to.
+  /// Returns candidates for the input's side. Keras pads only on request.
   template <class SideOf>
   std::vector<std::int64_t> sides_before(const Sizes& made, const FoundWindow& window, SideOf side_of) const {
     const std::int64_t asked = options_.image.value_or(0), unpadded = made[1] + window.kernel - 1;
@@ -155,8 +156,8 @@ class SummaryTranslation {
             made[1], unpadded};
   }
 
-  /// Channels by the parameters, the side by --image, by the input's bytes (of 2^20 or 10^6), or as if the
-  /// stride were one; paddings that are usual before others.
+  /// Opens an image. Channels follow from the parameters; the side is --image, follows from the input's bytes
+  /// (in MiB or MB), or is that of stride 1. Usual paddings are tried before others.
   void open_image(const SummaryRow& row, const Sizes& made) {
     for (const bool usual : {true, false}) {
       for (const std::int64_t channels : {3, 1, 4, 2}) {
@@ -365,7 +366,7 @@ class SummaryTranslation {
   std::vector<bool> taken_;
   std::map<std::string, NetworkSketch::Result> names_;
   std::string unknown_;
-  bool has_names_ = false;  ///< rows say what they take
+  bool has_names_ = false;  ///< rows name what they take
   int unknown_count_ = 0;
 };
 

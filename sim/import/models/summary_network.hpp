@@ -1,4 +1,4 @@
-// A network from rows of types, shapes and parameters.
+// Declares the step from rows of types, shapes and parameters to a network.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace foretrain {
 
-/// The layers of a model file; what was assumed goes to `remarks`. Empty where a mistake was reported.
+/// Returns the model file of a summary. Assumptions go to `remarks`; empty where a fault was reported.
 std::string network_of_summary(const NetworkSummary& summary, const ModelImportOptions& options,
                                Diagnostics& diagnostics, std::vector<std::string>& remarks,
                                const std::string& description);

@@ -1,6 +1,15 @@
-// Keras' model.summary() (plain and with drawn boxes), torchsummary's and torchinfo's tables: a row has a
-// type, a shape in brackets and a number. What is cut off at a column's end is put together from the line
-// below.
+// Reads the rows of printed summaries. Four writers are known: Keras' model.summary(), plain or in drawn
+// boxes, torchsummary and torchinfo.
+//
+// A row has a type, a shape in brackets and a number of parameters, such as
+//
+//   conv2d (Conv2D)             (None, 26, 26, 32)        320
+//   Conv2d-1                    [-1, 64, 112, 112]        9,408
+//   ├─Conv2d: 1-1               [1, 64, 112, 112]         9,408
+//
+// Keras may add a column of the layers that a row takes; parts of it that wrap into the next line go to the
+// row above. Taken are rows, total parameters and the input's size. Memory estimates and lines of rulers are
+// skipped. Only too many rows and too large a text are reported.
 #include "sim/import/models/summary_rows.hpp"
 
 #include <algorithm>
@@ -13,11 +22,12 @@ namespace foretrain {
 
 namespace {
 
+/// Bytes of a line that are looked at.
 constexpr std::size_t kLongestSummaryLine = 2'000;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Boxes are drawn in UTF-8: their bytes become spaces.
+/// Returns a line without the boxes, which are drawn in UTF-8 or with '|': their bytes become blanks.
 std::string plain_line(std::string_view line) {
   std::string out(line.substr(0, kLongestSummaryLine));
   for (char& c : out)
@@ -25,7 +35,8 @@ std::string plain_line(std::string_view line) {
   return out;
 }
 
-/// "1,792" or "1792"; -1 for none. Stops behind it.
+/// Returns "1,792" or "1792" as a number, -1 where there is none or it has more than 15 digits. Moves `at`
+/// behind it.
 std::int64_t number_at(std::string_view text, std::size_t& at) {
   std::int64_t out = 0;
   std::size_t digits = 0;
@@ -39,7 +50,8 @@ std::int64_t number_at(std::string_view text, std::size_t& at) {
   return digits == 0 ? -1 : out;
 }
 
-/// "(None, 26, 26, 32)", "[-1, 64, 112, 112]": sizes behind the batch. False where this is no shape.
+/// Reads "None, 26, 26, 32" or "-1, 64, 112, 112" as the sizes behind the batch; open ones become -1. Returns
+/// false where the text is no shape or has more than five sizes.
 bool read_sizes(std::string_view text, std::vector<std::int64_t>& sizes) {
   std::size_t at = 0;
   bool is_first = true;
@@ -57,12 +69,14 @@ bool read_sizes(std::string_view text, std::vector<std::int64_t>& sizes) {
   return !is_first && sizes.size() <= 4;
 }
 
+/// The place of a shape in a line, brackets included.
 struct FoundShape {
   std::size_t begin = std::string_view::npos, end = 0;
   std::vector<std::int64_t> sizes;
 };
 
-/// The first bracket that holds a shape.
+/// Returns the first bracket that holds a shape. torchinfo and Keras with several results put brackets into
+/// brackets.
 FoundShape find_shape(std::string_view line) {
   for (std::size_t open = line.find_first_of("(["); open != std::string_view::npos;
        open = line.find_first_of("([", open + 1)) {
@@ -78,7 +92,8 @@ FoundShape find_shape(std::string_view line) {
   return {};
 }
 
-/// "conv2d_1 (Conv2D)", "Conv2d-1", "Conv2d: 2-3".
+/// Reads a name in one of three forms: "conv2d_1 (Conv2D)" of Keras, "Conv2d-1" of torchsummary, "Conv2d:
+/// 2-3" of torchinfo, where 2 is the depth.
 void read_name(std::string_view text, SummaryRow& row) {
   const std::size_t open = text.find('(');
   if (open != std::string_view::npos && open > 0) {
@@ -96,7 +111,7 @@ void read_name(std::string_view text, SummaryRow& row) {
     row.depth = static_cast<int>(std::max<std::int64_t>(0, std::min<std::int64_t>(number_at(text, at), 99)));
 }
 
-/// "conv2d[0][0]", "['a[0][0]', 'b[0][0]']".
+/// Reads the names in Keras' column "Connected to": "conv2d[0][0]" or "['a[0][0]', 'b[0][0]']".
 void read_inputs(std::string_view text, std::vector<std::string>& inputs) {
   for (std::size_t at = text.find("[0]["); at != std::string_view::npos; at = text.find("[0][", at + 4)) {
     std::size_t first = at;
@@ -105,6 +120,7 @@ void read_inputs(std::string_view text, std::vector<std::string>& inputs) {
   }
 }
 
+/// Returns the number behind a colon, "0.57" of "Input size (MB): 0.57"; 0 where there is none.
 double megabytes_in(std::string_view line) {
   std::size_t at = line.find(':');
   if (at == std::string_view::npos) return 0;
@@ -117,11 +133,13 @@ double megabytes_in(std::string_view line) {
   return out;
 }
 
+/// Reads all lines of one text. A line without a shape can only continue the row above it.
 class SummaryReading {
  public:
   SummaryReading(const SourceText& source, Diagnostics& diagnostics)
       : source_(source), diagnostics_(diagnostics) {}
 
+  /// Returns the rows; lines are numbered for messages.
   NetworkSummary read() {
     int number = 0;
     for (std::size_t at = 0; at < source_.text.size() && diagnostics_.empty();) {
@@ -134,6 +152,7 @@ class SummaryReading {
   }
 
  private:
+  /// Reads a line. It is a row when it has a type, a shape, and a number or a mark in place of one.
   void read_line(const std::string& line, int number) {
     const bool is_total = line.find("otal params") != std::string::npos;
     if (is_total || line.find("nput size (MB)") != std::string::npos) return read_total(line, is_total);
@@ -146,15 +165,18 @@ class SummaryReading {
     row.span = {number, 1, 1};
     row.sizes = shape.sizes;
     read_name(trimmed(std::string_view(line).substr(0, shape.begin)), row);
+    // Behind the shape stands the number of parameters, or a mark for none.
     const std::string_view rest = std::string_view(line).substr(shape.end);
     std::size_t at = rest.find_first_not_of(' ');
     row.parameters = at == std::string_view::npos ? -1 : number_at(rest, at);
     row.is_recursive = rest.find("recursive") != std::string_view::npos;
     const bool is_row = row.parameters >= 0 || row.is_recursive || rest.find("--") != std::string_view::npos;
+    // A line that is no row may continue the inputs of the row above.
     if ((row.type.empty() || !is_row) && !summary_.rows.empty())
       read_inputs(line, summary_.rows.back().inputs);
     if (row.type.empty() || !is_row) return;
     row.parameters = std::max<std::int64_t>(0, row.parameters);
+    // Only Keras prints names besides types, and only Keras puts channels last.
     summary_.is_keras = summary_.is_keras || !row.name.empty();
     read_inputs(rest, row.inputs);
     if (summary_.rows.size() == kMostSummaryRows)
@@ -163,6 +185,7 @@ class SummaryReading {
     summary_.rows.push_back(std::move(row));
   }
 
+  /// Reads the lines below the table: total parameters and the size of the input.
   void read_total(std::string_view line, bool is_total) {
     if (is_total) {
       std::size_t at = line.find_first_of("0123456789");
@@ -172,8 +195,8 @@ class SummaryReading {
     }
   }
 
-  /// torchinfo's rows that others hang below; torchsummary's that have no parameters and a type of nobody are
-  /// left to the reader of layers.
+  /// Drops torchinfo's rows that contain others, by their depth. Containers of torchsummary have no
+  /// parameters, and the reader of layers passes over them.
   void drop_containers() {
     std::vector<SummaryRow> layers;
     for (std::size_t i = 0; i < summary_.rows.size(); ++i) {
@@ -191,6 +214,7 @@ class SummaryReading {
 
 }  // namespace
 
+/// The size is checked before any line is read.
 NetworkSummary read_summary_rows(const SourceText& source, Diagnostics& diagnostics) {
   if (source.text.size() > kLargestSummary) {
     diagnostics.report({}, fmt::format("a summary has at most {} MiB", kLargestSummary >> 20));
@@ -199,6 +223,7 @@ NetworkSummary read_summary_rows(const SourceText& source, Diagnostics& diagnost
   return SummaryReading(source, diagnostics).read();
 }
 
+/// The heading stands at the begin, so the first 4 KiB decide.
 bool is_network_summary(std::string_view text) {
   const std::string_view head = text.substr(0, 4'096);
   return (head.find("Layer (type") != std::string_view::npos) &&

@@ -1,5 +1,5 @@
-// The rows of a summary that a framework prints of a network: a layer's type, the shape of its result, its
-// parameters.
+// Declares the rows of a summary that a framework prints of a network: type, shape of the result, and
+// parameters of each layer.
 #pragma once
 
 #include <cstdint>
@@ -13,26 +13,38 @@ namespace foretrain {
 
 /// A row of a printed network summary.
 struct SummaryRow {
-  std::string type, name;           ///< "Conv2D", "conv2d_1"; types of torch have no name
-  std::vector<std::int64_t> sizes;  ///< of one sample as printed, without the batch
+  /// Type, such as "Conv2D", and Keras' name, such as "conv2d_1"; rows of torch have no name.
+  std::string type, name;
+  /// Sizes of the result as printed, for one sample, without the batch; -1: open.
+  std::vector<std::int64_t> sizes;
+  /// Parameters, trained or not; 0 where the row shows a mark in place of a number.
   std::int64_t parameters = 0;
-  std::vector<std::string> inputs;  ///< by name, where the summary has a column for that
-  bool is_recursive = false;        ///< its parameters were counted above
+  /// Names of the layers that it takes, where the summary has a column for them.
+  std::vector<std::string> inputs;
+  /// torchinfo: its parameters were counted in an earlier row.
+  bool is_recursive = false;
+  /// torchinfo: level of nesting; 0 for other summaries.
   int depth = 0;
   SourceSpan span{};
 };
 
 /// A printed network summary of Keras or torch.
 struct NetworkSummary {
-  std::vector<SummaryRow> rows;  ///< layers, not what contains them
-  bool is_keras = false;         ///< channels stand last
-  double input_bytes = 0;        ///< of a sample; 0: not said
-  std::int64_t parameters = 0;   ///< as the last lines say; 0: not said
+  /// Layers in printed order, without the rows that contain others.
+  std::vector<SummaryRow> rows;
+  /// Channels stand last in the printed shapes.
+  bool is_keras = false;
+  /// Bytes of one sample; 0: not printed.
+  double input_bytes = 0;
+  /// Total as the last lines give it; 0: not printed.
+  std::int64_t parameters = 0;
 };
 
+/// Limits of a summary: bytes of the text, and rows.
 inline constexpr std::size_t kLargestSummary = std::size_t{8} << 20;
 inline constexpr std::size_t kMostSummaryRows = 20'000;
 
+/// Returns the rows of a summary. Reports a text beyond the limits.
 NetworkSummary read_summary_rows(const SourceText& source, Diagnostics& diagnostics);
 
 }  // namespace foretrain

@@ -1,4 +1,4 @@
-// The first that fits, from small to large.
+// Finds windows by trying them from small to large; the first one that fits is taken.
 #include "sim/import/models/summary_windows.hpp"
 
 #include <cmath>
@@ -9,10 +9,13 @@ namespace foretrain {
 
 namespace {
 
+/// Largest kernel of a convolution that is tried.
 constexpr std::int64_t kLargestWindow = 15;
 
 }  // namespace
 
+/// A layer without groups is asked for apart from grouped ones, because several pairs of groups and kernel
+/// may give the same number of parameters. 32 groups are those of ResNeXt.
 std::optional<FoundWindow> window_of(std::int64_t in, const std::vector<std::int64_t>& made,
                                      std::int64_t parameters, bool grouped) {
   const auto sides = static_cast<double>(made.size() - 1);
@@ -30,6 +33,7 @@ std::optional<FoundWindow> window_of(std::int64_t in, const std::vector<std::int
   return std::nullopt;
 }
 
+/// Strides grow from 1. For each, the padding of half a window is tried first, then none, then the others.
 bool fit_sides(const std::vector<std::int64_t>& in, const std::vector<std::int64_t>& made,
                FoundWindow& window) {
   for (std::int64_t stride = 1; stride <= 16; ++stride) {
@@ -47,6 +51,7 @@ bool fit_sides(const std::vector<std::int64_t>& in, const std::vector<std::int64
   return false;
 }
 
+/// Windows of a summary are square, since a row has one number of parameters.
 std::string window_keys(const FoundWindow& window) {
   return fmt::format("kernel = {}, stride = {}, padding = {}", window.kernel, window.stride, window.padding);
 }

@@ -1,4 +1,4 @@
-// Windows of convolutions and pools, found by parameters and by sizes.
+// Declares how windows of convolutions and pools are found by parameters and by sizes.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,16 @@ struct FoundWindow {
   bool bias = true;
 };
 
-/// Window, groups and bias by the parameters: out (in / groups window^sides + bias). `made`: channels, then
-/// sides.
+/// Finds window, groups and bias by the parameters: out * (in / groups * window^sides + bias). `made` has
+/// channels, then sides. `grouped` asks for more than one group. Returns nothing where no window up to 15
+/// fits.
 std::optional<FoundWindow> window_of(std::int64_t in, const std::vector<std::int64_t>& made,
                                      std::int64_t parameters, bool grouped);
-/// Stride and padding by the sides; half a window of padding before none. False where none give these sizes.
+/// Finds stride and padding by the sides, and stores them in the window. Returns false where none gives these
+/// sizes.
 bool fit_sides(const std::vector<std::int64_t>& in, const std::vector<std::int64_t>& made,
                FoundWindow& window);
-/// "kernel = 3, stride = 1, padding = 1".
+/// Returns the keys of a layer: "kernel = 3, stride = 1, padding = 1".
 std::string window_keys(const FoundWindow& window);
 
 }  // namespace foretrain

@@ -1,6 +1,8 @@
-// The format of APPNOTE.TXT (pkware.com): the end record is the last thing in the file, or has a comment
-// behind it; where a number does not fit, a zip64 record before it has it. A deflated member becomes a gzip
-// stream by a head and its checksum and size behind it, so that there is one door to zlib.
+// Reads ZIP archives by the format of APPNOTE.TXT (pkware.com).
+//
+// The end record is the last thing in the file, or has a comment behind it. Where a number does not fit into
+// 32 bits, a zip64 record before it has it. A deflated member becomes a gzip stream: a header goes in front,
+// its checksum and size behind. So zlib is used in one place only, which also checks the sum.
 #include "sim/import/models/zip_archive.hpp"
 
 #include "sim/import/accounting/gzip.hpp"
@@ -9,12 +11,15 @@ namespace foretrain {
 
 namespace {
 
+/// Signatures of the records, as little-endian numbers.
 constexpr std::uint64_t kEnd = 0x06054b50, kEnd64 = 0x06064b50, kLocator64 = 0x07064b50, kEntry = 0x02014b50,
                         kLocal = 0x04034b50;
+/// Stands in a 32-bit field whose number is in a zip64 record.
 constexpr std::uint64_t kNoFit = 0xFFFFFFFF;
+/// Bytes of the end record, and of the longest comment behind it.
 constexpr std::size_t kEndSize = 22, kLongestComment = 65'535;
 
-/// A little-endian number of `size` bytes; 0 beyond the end.
+/// Returns a little-endian number of `size` bytes; 0 where it lies beyond the end.
 std::uint64_t little(std::string_view text, std::uint64_t at, int size) {
   std::uint64_t out = 0;
   if (at > text.size() || text.size() - at < static_cast<std::size_t>(size)) return 0;
@@ -23,6 +28,7 @@ std::uint64_t little(std::string_view text, std::uint64_t at, int size) {
   return out;
 }
 
+/// Returns the place of the end record. The search goes backwards, because a comment may stand behind it.
 std::optional<std::size_t> end_record(std::string_view archive) {
   if (archive.size() < kEndSize) return std::nullopt;
   const std::size_t last = archive.size() - kEndSize;
@@ -32,7 +38,7 @@ std::optional<std::size_t> end_record(std::string_view archive) {
   return std::nullopt;
 }
 
-/// Sizes and place that stand in the extra field, in this order, where they do not fit.
+/// Replaces the numbers that do not fit by those of the zip64 extra field, where they stand in this order.
 void read_extra(std::string_view extra, ZipMember& member) {
   for (std::size_t at = 0; at + 4 <= extra.size();) {
     const std::uint64_t kind = little(extra, at, 2), size = little(extra, at + 2, 2);
@@ -51,9 +57,11 @@ void read_extra(std::string_view extra, ZipMember& member) {
 
 bool is_zip(std::string_view text) { return text.starts_with("PK\x03\x04"); }
 
+/// Each entry must begin with its signature, so a wrong count or a damaged directory is noticed.
 std::optional<std::vector<ZipMember>> zip_members(std::string_view archive) {
   const std::optional<std::size_t> end = end_record(archive);
   if (!end) return std::nullopt;
+  // Fields of the end record: entries at 10, place of the directory at 16.
   std::uint64_t count = little(archive, *end + 10, 2), at = little(archive, *end + 16, 4);
   if ((count == 0xFFFF || at == kNoFit) && *end >= 20 && little(archive, *end - 20, 4) == kLocator64) {
     const std::uint64_t record = little(archive, *end - 12, 8);
@@ -64,6 +72,8 @@ std::optional<std::vector<ZipMember>> zip_members(std::string_view archive) {
   std::vector<ZipMember> members;
   for (std::uint64_t i = 0; i < count; ++i) {
     if (little(archive, at, 4) != kEntry) return std::nullopt;
+    // Fields of an entry: method 10, checksum 16, packed size 20, size 24, lengths of name, extra field and
+    // comment 28 to 32, place of the local header 42.
     const std::uint64_t name = little(archive, at + 28, 2), extra = little(archive, at + 30, 2),
                         comment = little(archive, at + 32, 2);
     if (at + 46 + name + extra > archive.size()) return std::nullopt;
@@ -80,10 +90,13 @@ std::optional<std::vector<ZipMember>> zip_members(std::string_view archive) {
   return members;
 }
 
+/// Methods other than storing and deflating are not used by PyTorch.
 std::optional<std::string> unzipped(std::string_view archive, const ZipMember& member, std::size_t most) {
+  // Checks come before anything is unpacked, so a hostile archive cannot make the program take much memory.
   if (member.size > most || member.packed > archive.size() || member.offset > archive.size())
     return std::nullopt;
   if (little(archive, member.offset, 4) != kLocal) return std::nullopt;
+  // The local header has its own name and extra field, whose lengths may differ from those in the directory.
   const std::uint64_t from =
       member.offset + 30 + little(archive, member.offset + 26, 2) + little(archive, member.offset + 28, 2);
   if (from > archive.size() || member.packed > archive.size() - from) return std::nullopt;

@@ -1,4 +1,16 @@
-// ibnetdiscover, plain and with -p, and iblinkinfo: which adapter hangs at which switch, by cable and rate.
+// Reads what the InfiniBand tools ibnetdiscover (plain and with -p) and iblinkinfo print: which adapter is at
+// which switch, by cable and rate.
+//
+// Administrators run them on a node that sees the fabric. Lines of the four forms are
+//
+//   Switch 40 "S-…" and below it [21] "H-…"[1] # "node01 mlx5_0" lid 2 4xHDR     (ibnetdiscover)
+//   SW 1719 10 0x… 4x EDR - CA 134 1 0x… ( 'switch' - 'host HCA-1' )             (ibnetdiscover -p)
+//   CA: cu01 HCA-1: and below it 0x… 1 1[ ] ==( 4X 53.125 Gbps Active/ LinkUp)==> 3 40[ ] "switch" ( )
+//   0x… "host HCA-1" 612 1[ ] ==( 4X 25.78125 Gbps Active/ LinkUp)==> 0x… 496 20[ ] "switch" ( )
+//
+// Each line is offered to all four readers, because a text may hold several outputs. Taken are hosts,
+// adapters, cables and rates. Lids, states of ports, and aggregation nodes (SHARP) are skipped. A text
+// without a host at a switch is reported.
 #include <algorithm>
 #include <cstdlib>
 
@@ -12,7 +24,7 @@ namespace foretrain {
 
 namespace {
 
-/// What stands between the n-th pair of marks, from 0; empty when there are fewer.
+/// Returns what stands between the n-th pair of marks, from 0; empty when there are fewer pairs.
 std::string_view between(std::string_view line, char mark, int nth) {
   for (int i = 0; i <= nth; ++i) {
     const std::size_t open = line.find(mark);
@@ -24,27 +36,30 @@ std::string_view between(std::string_view line, char mark, int nth) {
   return "";
 }
 
-/// "node01 mlx5_0", "o0001 HCA-1" → the host; nodes with several adapters are one host.
+/// Returns the host in "node01 mlx5_0" or "o0001 HCA-1". Nodes with several adapters are one host.
 std::string host_of(std::string_view description) {
   const Words words = words_of(description, 2);
   return words.empty() ? "" : std::string(words[0]);
 }
 
-/// "mlx5_0" of "node01 mlx5_0".
+/// Returns the adapter in "node01 mlx5_0"; empty where the description has one word.
 std::string adapter_of_host(std::string_view description) {
   const Words words = words_of(description, 2);
   return words.size() < 2 ? "" : std::string(words[1]);
 }
 
+/// Returns whether a port belongs to a switch's own aggregation unit, which looks like a host in the listing.
 bool is_aggregation(std::string_view description) { return holds(description, "Aggregation Node"); }
 
-/// `Switch 40 "S-…"` opens a record, `[21] "S-…"[1] # "spine-1" lid 2 4xHDR` is a cable of it.
+/// Reads the plain form: `Switch 40 "S-…"` opens a record, and `[21] "S-…"[1] # "spine-1" lid 2 4xHDR` is one
+/// of its cables.
 class PlainDiscovery {
  public:
   explicit PlainDiscovery(SwitchGraph& graph) : graph_(graph) {}
 
   void take(std::string_view line) {
     const std::string_view id = between(line, '"', 0);
+    // Records of adapters and routers repeat the cables from the other end, so they are passed over.
     if (line.starts_with("Switch"))
       open_ = std::string(id);
     else if (line.starts_with("Ca") || line.starts_with("Rt") || line.starts_with("vendid"))
@@ -54,6 +69,7 @@ class PlainDiscovery {
   }
 
  private:
+  /// Takes one cable: "H-…" is a host, "S-…" another switch. The rate stands behind the lid.
   void cable(std::string_view line, std::string_view id) {
     const std::string_view told = between(line, '"', 1);
     const std::size_t lid = line.rfind("lid ");
@@ -74,7 +90,8 @@ class PlainDiscovery {
   std::string open_;
 };
 
-/// `SW 1719 10 0x… 4x EDR - CA 134 1 0x… ( 'switch' - 'host HCA-1' )`, from either end.
+/// Reads a line of `ibnetdiscover -p`, from either end: `SW 1719 10 0x… 4x EDR - CA 134 1 0x… ( 'switch' -
+/// 'host HCA-1' )`.
 void take_port_line(std::string_view line, SwitchGraph& graph) {
   const Words words = words_of(line, 12);
   if (words.size() < 11 || words[6] != "-") return;
@@ -92,14 +109,16 @@ void take_port_line(std::string_view line, SwitchGraph& graph) {
   if (words[0] == "SW" && words[7] == "SW") graph.add_link(at, to, std::string(words[2]));
 }
 
-/// Gb/s by the signalling rate of a lane that iblinkinfo prints.
+/// Returns the data rate in Gb/s by width ("4X") and signalling rate of a lane. A lane carries a little less
+/// than it signals, so its rate is rounded down to 25, 50 or 100 Gb/s; slower lanes stay as they are. Returns
+/// 0 for what is no rate.
 double gbps_of_lanes(std::string_view lanes, double lane_gbps) {
   const double width = std::strtod(std::string(lanes.substr(0, 4)).c_str(), nullptr);
   const double rate = width * (lane_gbps > 100 ? 100 : lane_gbps > 50 ? 50 : lane_gbps > 25 ? 25 : lane_gbps);
   return rate > 0 && rate < 10'000 ? rate : 0;
 }
 
-/// "CA: cu01 HCA-1:" and below it "0x… 1 1[ ] ==( 4X 53.125 Gbps Active/ LinkUp)==> 3 40[ ] "switch" ( )".
+/// Reads the form of iblinkinfo with a heading for each adapter; the lines below it are its ports.
 class LinkInfo {
  public:
   explicit LinkInfo(SwitchGraph& graph) : graph_(graph) {}
@@ -122,6 +141,8 @@ class LinkInfo {
   std::string host_;
 };
 
+/// Returns whether a description such as "node01 mlx5_0" names an adapter; descriptions of switches do not
+/// have such a second word.
 bool is_adapter_text(std::string_view description) {
   const Words words = words_of(description, 2);
   if (words.size() < 2) return false;
@@ -131,8 +152,8 @@ bool is_adapter_text(std::string_view description) {
   return false;
 }
 
-/// iblinkinfo --line: `0x… "host HCA-1" 612 1[ ] ==( 4X 25.78125 Gbps Active/ LinkUp)==> 0x… 496 20[ ]
-/// "switch" ( )`, from either end.
+/// Reads a line of `iblinkinfo --line`, from either end: `0x… "host HCA-1" 612 1[ ] ==( 4X 25.78125 Gbps
+/// Active/ LinkUp)==> 0x… 496 20[ ] "switch" ( )`.
 void take_whole_link(std::string_view line, SwitchGraph& graph) {
   const std::size_t open = line.find("==("), arrow = line.find(")==>");
   if (!line.starts_with("0x") || open == std::string_view::npos || arrow == std::string_view::npos ||
@@ -153,6 +174,7 @@ void take_whole_link(std::string_view line, SwitchGraph& graph) {
     graph.add_link(at, to, std::string(words_of(line.substr(0, open), 80).back()));
 }
 
+/// Returns whether a line has the form of `ibnetdiscover -p`.
 bool is_port_line(std::string_view line) {
   const Words words = words_of(line, 8);
   return words.size() >= 7 && (words[0] == "CA" || words[0] == "SW") && words[3].starts_with("0x");
@@ -170,6 +192,7 @@ bool is_ib_discovery(std::string_view text) {
   return false;
 }
 
+/// The place of the machine is the first line that gave a switch.
 Machine read_ib_discovery(const SourceText& source, Diagnostics& diagnostics) {
   Machine machine;
   SwitchGraph graph;

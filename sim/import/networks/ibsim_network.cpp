@@ -1,5 +1,12 @@
-// Network files of ibsim: a record per switch and adapter, below it a line per cable. Identifiers may be any
-// text, and an adapter is called Hca or Ca.
+// Reads network files of ibsim, the simulator of InfiniBand fabrics: a record for each switch and adapter,
+// and below it a line for each cable.
+//
+//   Switch 8 "Switch1"
+//   [1] "Hca1"[1] w=4 s=…
+//
+// Identifiers may be any text, and an adapter is called Hca or Ca. Hosts and cables are taken; widths and
+// speeds are not. The text is read twice: adapters may follow the switches that name them. A network without
+// an adapter at a switch is reported.
 #include <fmt/format.h>
 
 #include "sim/import/logs/log_lines.hpp"
@@ -10,12 +17,14 @@ namespace foretrain {
 
 namespace {
 
+/// The first line of a record.
 struct IbsimHead {
   bool is_switch = false, is_host = false;
   std::string name;
 };
 
-/// `Switch 8 "Switch1"`, `Hca 2 "Hca1"  # "node01 HCA-1"`.
+/// Reads a line such as `Switch 8 "Switch1"` or `Hca 2 "Hca1"  # "node01 HCA-1"`; neither a switch nor a host
+/// for other lines.
 IbsimHead ibsim_head_of(std::string_view line) {
   const Words words = words_of(line, 3);
   if (words.size() < 3 || !integer_of(words[1]) || !words[2].starts_with("\"")) return {};
@@ -23,7 +32,7 @@ IbsimHead ibsim_head_of(std::string_view line) {
   return {words[0] == "Switch", words[0] == "Hca" || words[0] == "Ca", std::string(name.substr(0, 200))};
 }
 
-/// `[1] "Hca1"[1] w=4 s=…` → the far end; empty for other lines.
+/// Returns the far end of a cable, "Hca1" for `[1] "Hca1"[1] w=4 s=…`; empty for other lines.
 std::string ibsim_far_end(std::string_view line) {
   const std::size_t close = line.find(']'), open = line.find('"', close);
   if (!line.starts_with("[") || close == std::string_view::npos || open == std::string_view::npos) return "";
@@ -34,6 +43,7 @@ std::string ibsim_far_end(std::string_view line) {
 
 }  // namespace
 
+/// Only "Hca" counts as the mark: records of ibnetdiscover begin with "Ca", too.
 bool is_ibsim_network(std::string_view text) {
   LogLines lines(text);
   for (LogLine line; lines.next(line);) {
@@ -46,6 +56,7 @@ Machine read_ibsim_network(const SourceText& source, Diagnostics& diagnostics) {
   Machine machine;
   SwitchGraph graph;
   std::set<std::string> hosts;
+  // The first pass collects the names of hosts, the second one takes the cables of switches.
   for (int pass = 0; pass < 2; ++pass) {
     IbsimHead open;
     LogLines lines(source.text);

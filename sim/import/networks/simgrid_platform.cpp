@@ -1,5 +1,11 @@
-// SimGrid's platform XML: hosts in zones and clusters, links with rates, routes between zones. Hosts are
-// nodes; a zone with hosts is a leaf, and what leads out of it are its uplinks.
+// Reads SimGrid's platform XML: hosts in zones and clusters, links with rates, and routes between zones.
+// Users of the SimGrid simulator write such files by hand:
+//
+//   <cluster id="c" prefix="n" suffix="" radical="0-15" speed="1Gf" bw="125MBps" lat="50us"/>
+//
+// Hosts are nodes. A zone with hosts is a leaf switch, and what leads out of it are its uplinks. Latencies,
+// speeds of hosts and the topologies without switches (torus, dragonfly) are not taken; a remark tells of the
+// latter and of a backbone. A platform without a host, or a cluster without one, is reported.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -18,9 +24,11 @@ namespace foretrain {
 
 namespace {
 
+/// Hosts of a platform, at most; more are counted as that many.
 constexpr std::int64_t kMostPlatformHosts = 1'000'000;
 
-/// Gb/s of "125MBps", "10Gbps", "1.25GiBps", "125000000"; 0 when it is no rate.
+/// Returns "125MBps", "10Gbps", "1.25GiBps" or "125000000" in Gb/s; 0 when the text is no rate. A capital B
+/// means bytes, as does a number without a unit.
 double platform_gbps(std::string_view text) {
   const std::string copy(text.substr(0, 60));
   char* rest = nullptr;
@@ -40,10 +48,11 @@ double platform_gbps(std::string_view text) {
   return gbps > 0 && gbps < 1e6 ? gbps : 0;
 }
 
-/// How many hosts "0-9,20,30-39" are.
+/// Returns how many hosts a radical such as "0-9,20,30-39" names.
 std::int64_t hosts_of_radical(const std::string& radical) { return count_of_names("[" + radical + "]"); }
 
-/// "2;4,4;1,2;1,2": levels; children, parents, cables of each level from below.
+/// Reads topo_parameters such as "2;4,4;1,2;1,2": the number of levels, then for each level, from below, its
+/// children, parents and parallel cables.
 std::vector<std::vector<int>> topology_numbers(const std::string& text) {
   std::vector<std::vector<int>> out(1);
   std::string digits;
@@ -61,20 +70,26 @@ std::vector<std::vector<int>> topology_numbers(const std::string& text) {
   return out;
 }
 
-/// A zone or a cluster that has hosts itself.
+/// A zone or cluster that has hosts of its own.
 struct PlatformLeaf {
   std::string name;
+  // Hosts, at most kMostPlatformHosts.
   std::int64_t hosts = 0;
-  double host_gbps = 0;    ///< of the hosts' links
-  double uplink_gbps = 0;  ///< backbone or route out
+  // Rate of the hosts' links in Gb/s; 0: not given.
+  double host_gbps = 0;
+  // Rate of the backbone in Gb/s; 0: none.
+  double uplink_gbps = 0;
+  // Rates of single links in the zone, in Gb/s.
   std::vector<double> links{};
 };
 
+/// Walks one platform. `leaf` in visit() is the index of the zone or cluster that an element stands in.
 class SimgridPlatform {
  public:
   SimgridPlatform(const SourceText& source, Diagnostics& diagnostics)
       : xml_(source, diagnostics), diagnostics_(diagnostics) {}
 
+  /// Returns the machine of a platform. The platform itself is a leaf, too: hosts may stand outside of zones.
   Machine read(const std::string& file) {
     const pugi::xml_node platform = xml_.root("platform");
     machine_.place = {file, xml_.span_of(platform).line};
@@ -91,6 +106,7 @@ class SimgridPlatform {
   }
 
  private:
+  /// Takes one element and returns the leaf for the elements inside it.
   int visit(const pugi::xml_node& node, int leaf) {
     const std::string_view name = node.name();
     if (name == "zone" || name == "AS") return add_leaf(attribute_of(node, "id"));
@@ -122,6 +138,7 @@ class SimgridPlatform {
     rate_of_[attribute_of(link, "id")] = gbps;
   }
 
+  /// Notes the narrowest link of a route between zones, for both of its ends.
   void take_route(const pugi::xml_node& part) {
     const std::string_view above = part.parent().name();
     if (above != "zoneRoute" && above != "ASroute") return;
@@ -133,6 +150,7 @@ class SimgridPlatform {
     }
   }
 
+  /// Takes a cluster, whose hosts and links are alike and stand in its attributes.
   int add_cluster(const pugi::xml_node& cluster) {
     const int index = add_leaf(attribute_of(cluster, "id"));
     PlatformLeaf& leaf = leaves_.back();
@@ -145,7 +163,8 @@ class SimgridPlatform {
     return index;
   }
 
-  /// Fat trees as they are; what has no switches between nodes is said to be described as one.
+  /// Takes the levels and widths of a fat tree. A topology without switches between nodes is described as one
+  /// switch, with a remark.
   void shape_cluster(const pugi::xml_node& cluster) {
     const std::string shape = attribute_of(cluster, "topology");
     const auto numbers = topology_numbers(attribute_of(cluster, "topo_parameters"));
@@ -161,7 +180,7 @@ class SimgridPlatform {
     }
   }
 
-  /// The rate that most of a leaf's links have; of equally many the slowest.
+  /// Returns the rate that most links of a leaf have; of equally frequent ones the slowest.
   static double usual_rate(const PlatformLeaf& leaf) {
     if (leaf.host_gbps > 0) return leaf.host_gbps;
     std::map<double, int> counts;
@@ -170,6 +189,8 @@ class SimgridPlatform {
     return most == counts.end() ? 0 : most->first;
   }
 
+  /// Combines the leaves into one fabric. The fullest leaf gives the rate of hosts and the nodes of a leaf;
+  /// the ratio of an uplink's rate to it gives the uplinks.
   void join_leaves() {
     MachineFabric& fabric = machine_.fabric;
     std::int64_t hosts = 0;
@@ -198,8 +219,10 @@ class SimgridPlatform {
   Diagnostics& diagnostics_;
   Machine machine_;
   std::vector<PlatformLeaf> leaves_;
-  std::map<std::string, double> rate_of_;     ///< Gb/s by link
-  std::map<std::string, double> route_gbps_;  ///< narrowest link of the routes of a zone
+  // Rate of each link by its name, in Gb/s.
+  std::map<std::string, double> rate_of_;
+  // Narrowest link of all routes of a zone, in Gb/s.
+  std::map<std::string, double> route_gbps_;
 };
 
 }  // namespace

@@ -1,5 +1,11 @@
-// topology.conf and scontrol show topology: SwitchName= lines with Nodes= or Switches= as lists. Slurm knows
-// no cables: what goes up from a leaf stays unsaid.
+// Reads Slurm's topology.conf, and what `scontrol show topology` prints: switches with their nodes or the
+// switches below them, for example
+//
+//   SwitchName=leaf0 Nodes=node[0-17]
+//   SwitchName=spine Switches=leaf[0-3]
+//
+// Slurm does not know cables, so the number of uplinks of a leaf stays open. LinkSpeed is ignored. A file
+// without nodes is reported.
 #include "sim/import/logs/log_lines.hpp"
 #include "sim/import/machines/host_list.hpp"
 #include "sim/import/machines/readers.hpp"
@@ -9,13 +15,15 @@ namespace foretrain {
 
 namespace {
 
+/// Names of one list, at most.
 constexpr std::size_t kMostListed = 100'000;
 
+/// The values of one line; empty ones are not given.
 struct SwitchLine {
   std::string name, nodes, switches;
 };
 
-/// Blocks of topology/block are switches whose nodes are near each other.
+/// Reads one line. A block of the topology/block plugin counts as a switch: its nodes are near each other.
 SwitchLine switch_line_of(std::string_view line) {
   SwitchLine out;
   for (const std::string_view word : words_of(line, 40)) {
@@ -47,7 +55,7 @@ Machine read_slurm_switches(const SourceText& source, Diagnostics& diagnostics) 
     const SwitchLine entry = line.text.starts_with("#") ? SwitchLine{} : switch_line_of(line.text);
     if (entry.name.empty()) continue;
     if (machine.place.line == 0) machine.place = {source.name, line.number};
-    // Slurm shows a switch's nodes at every level above it, too.
+    // Only leaves count: Slurm shows the nodes of a switch at every level above it, too.
     if (entry.switches.empty()) {
       for (const std::string& node : names_of_list(entry.nodes, kMostListed))
         graph.add_host(entry.name, node);
@@ -56,6 +64,7 @@ Machine read_slurm_switches(const SourceText& source, Diagnostics& diagnostics) 
       graph.add_link(entry.name, below, "");
   }
   machine.fabric = graph.fabric();
+  // Links here are relations without cables, so their number is no number of uplinks.
   machine.fabric.uplinks_per_leaf = 0;
   if (machine.fabric.nodes == 0)
     diagnostics.report({1, 1, 1}, "no switch of this file has nodes", "SwitchName=leaf0 Nodes=node[0-17]");

@@ -1,5 +1,13 @@
-// Slurm's topology.yaml: a list of topologies, each a tree of switches, blocks, a ring, a torus or flat. The
-// default one of the cluster is read, else the first that says how nodes are joined.
+// Reads Slurm's topology.yaml: a list of topologies, each a tree of switches, blocks, a ring, a
+// torus, or flat. Sites write it, for example
+//
+//   - topology: fat
+//     cluster_default: true
+//     tree: {switches: [{switch: leaf0, nodes: "node[0-17]"}]}
+//
+// The default topology of the cluster is read, otherwise the first one that names nodes. A ring or a torus
+// counts as one switch, with a remark. Uplinks stay open, as in topology.conf. A file that names no nodes is
+// reported.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -14,8 +22,10 @@ namespace foretrain {
 
 namespace {
 
+/// Names of one list, at most.
 constexpr std::size_t kMostTopologyNames = 100'000;
 
+/// Adds the switches of a tree; only leaves have nodes.
 void add_switches_of_tree(const YamlNode& tree, SwitchGraph& graph) {
   for (const YamlNode& entry : tree.at("switches").items) {
     const std::string& name = entry.at("switch").text;
@@ -27,7 +37,8 @@ void add_switches_of_tree(const YamlNode& tree, SwitchGraph& graph) {
   }
 }
 
-/// Groups of nodes that are near each other: a block or a ring as a switch, of a torus all nodes.
+/// Adds groups of nodes that are near each other: each block or ring is a switch, a torus is one for all its
+/// nodes.
 void add_groups(const YamlNode& list, std::string_view name_key, SwitchGraph& graph) {
   for (const YamlNode& entry : list.items) {
     for (const std::string& node : names_of_list(entry.at("nodes").text, kMostTopologyNames))
@@ -35,6 +46,7 @@ void add_groups(const YamlNode& list, std::string_view name_key, SwitchGraph& gr
   }
 }
 
+/// One topology with a remark about what its description loses; empty: nothing.
 struct ReadTopology {
   SwitchGraph graph;
   std::string remark;
@@ -51,6 +63,7 @@ ReadTopology topology_of_entry(const YamlNode& entry) {
   return out;
 }
 
+/// Returns all topologies, with the cluster's default in front and the others in the order of the file.
 std::vector<YamlNode> topology_entries(const SourceText& source) {
   std::vector<YamlNode> entries;
   for (const YamlNode& document : read_yaml(source))
@@ -63,6 +76,7 @@ std::vector<YamlNode> topology_entries(const SourceText& source) {
 
 }  // namespace
 
+/// Both a name and a kind are needed, since each alone may stand in other YAML files.
 bool is_slurm_topology_yaml(std::string_view text) {
   bool has_name = false, has_kind = false;
   LogLines lines(text);

@@ -1,4 +1,4 @@
-// Sets by name, so that cables told by both ends count once.
+// Derives a fabric from switches and cables. Sets by name count a cable once that both ends list.
 #include "sim/import/networks/switch_graph.hpp"
 
 #include <algorithm>
@@ -10,6 +10,7 @@ namespace foretrain {
 
 namespace {
 
+/// Limits on what one file may make the program hold; entries beyond them are dropped.
 constexpr std::size_t kMostSwitches = 100'000, kMostAdapterHosts = 100'000, kMostAdaptersOfHost = 64;
 
 }  // namespace
@@ -26,6 +27,8 @@ void SwitchGraph::add_adapter(const std::string& host, const std::string& id, co
   if (own.size() < kMostAdaptersOfHost) own.emplace(id, name);
 }
 
+/// Hosts differ where a few have more ports or lost one, so the number of ports that most hosts have is
+/// taken.
 std::vector<std::string> SwitchGraph::adapters() const {
   std::map<std::size_t, int> hosts_with;
   for (const auto& [host, ports] : adapters_) ++hosts_with[ports.size()];
@@ -49,7 +52,7 @@ void SwitchGraph::add_link(const std::string& switch_name, const std::string& ot
   switches_[switch_name].links[other].insert(port);
 }
 
-/// Breadth first from the leaves.
+/// Returns the number of levels by a breadth-first search from all leaves, linear in switches and cables.
 int SwitchGraph::levels() const {
   std::map<std::string, int> level_of;
   std::vector<std::string> here;
@@ -78,8 +81,8 @@ int SwitchGraph::levels() const {
   return deepest;
 }
 
-/// Several switches with hosts and none above them: cables between them are what a spine would carry; without
-/// any, what joins them is not shown.
+/// Handles several leaves without a switch above them. Cables between the leaves carry what a spine would, so
+/// they count as uplinks. Without cables the file does not show what joins the leaves.
 void SwitchGraph::join_leaves(MachineFabric& fabric) const {
   const auto has_hosts = [](const auto& entry) { return !entry.second.hosts.empty(); };
   if (fabric.levels != 1 || std::ranges::count_if(switches_, has_hosts) < 2) return;
@@ -91,6 +94,8 @@ void SwitchGraph::join_leaves(MachineFabric& fabric) const {
   }
 }
 
+/// Uplinks of a leaf are its cables to switches that are no leaves. The largest numbers count, because a leaf
+/// may not be fully wired.
 MachineFabric SwitchGraph::fabric() const {
   MachineFabric out;
   std::set<std::string> hosts;
@@ -114,6 +119,7 @@ MachineFabric SwitchGraph::fabric() const {
   return out;
 }
 
+/// Returns the rate of four lanes by its name; 1x and 2x are a quarter and a half of it.
 double infiniband_gbps(std::string_view text) {
   constexpr std::array<std::pair<std::string_view, double>, 9> kRates{{{"SDR", 10},
                                                                        {"DDR", 20},

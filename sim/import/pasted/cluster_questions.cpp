@@ -1,4 +1,5 @@
-// The file's own comments are the list: a key that is marked leads to the command that prints it.
+// Lists the commands that would settle the assumptions in a cluster file. The file's own comments are the
+// source: a line marked "# assumed" leads to the command that prints its value.
 #include "sim/import/pasted/cluster_questions.hpp"
 
 #include <algorithm>
@@ -12,14 +13,18 @@ namespace foretrain {
 
 namespace {
 
-/// A key that may be assumed. The order is that of what another value does to a step, as
-/// docs/tutorials/paste.md measures it.
+/// A key that may be assumed, with the command for it. Rows are in the order of what another value does to a
+/// step, as docs/tutorials/paste.md measures it.
+/// Table of the cluster file, and key within it.
 struct AssumedKey {
   std::string_view section, key;
-  std::string_view value;  ///< what it begins with; empty: whatever it is
+  // Begin of the value; empty: any value.
+  std::string_view value;
+  // Purpose of the command, for users, and the command itself.
   std::string_view settles, command;
 };
 
+// Commands that several rows name.
 constexpr std::string_view kSinfo = "sinfo -o \"%P %l %D %G %c %m\"";
 constexpr std::string_view kCalibrate = "foretrain calibrate machine --budget 8m -o FOLDER";
 
@@ -45,7 +50,8 @@ constexpr AssumedKey kAssumedKeys[] = {
 };
 constexpr std::size_t kAssumedKeyCount = std::size(kAssumedKeys);
 
-/// Where an assumed line's key stands in the list; kAssumedKeyCount: nowhere.
+/// Returns the row for an assumed line; kAssumedKeyCount where there is none. The first row whose value fits
+/// is taken, so rows with a value stand before those without.
 std::size_t row_of_key(std::string_view section, std::string_view key, std::string_view value) {
   const auto found = std::ranges::find_if(kAssumedKeys, [&](const AssumedKey& row) {
     return row.section == section && row.key == key && value.starts_with(row.value);
@@ -63,17 +69,20 @@ std::vector<ClusterQuestion> cluster_questions(std::string_view cluster_toml) {
     const std::string_view text = trimmed(line.text);
     if (text.starts_with('[')) section = std::string(text.substr(0, text.find('#')));
     section = std::string(trimmed(section));
+    // A line counts only where the mark is a comment behind the value.
     const std::size_t equals = text.find('='), comment = text.find("# assumed");
     if (equals == std::string_view::npos || comment == std::string_view::npos || comment < equals) continue;
     const std::size_t row =
         row_of_key(section, trimmed(text.substr(0, equals)), trimmed(text.substr(equals + 1)));
     if (row < kAssumedKeyCount) rows.push_back(row);
   }
+  // Rows are in the order of their effect, so sorted row numbers give the order of the questions.
   std::ranges::sort(rows);
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
   std::vector<ClusterQuestion> out;
   for (const std::size_t row : rows) {
     const AssumedKey& key = kAssumedKeys[row];
+    // A command that settles several values is listed once, with all of them.
     const auto same = std::ranges::find(out, key.command, &ClusterQuestion::command);
     if (same != out.end())
       same->settles += fmt::format(", {}", key.settles);

@@ -1,5 +1,11 @@
-// The table that nvidia-smi prints without options: products, PCI addresses and memory of the GPUs. How GPUs
-// are joined is not in it.
+// Reads the table that nvidia-smi prints without options. A GPU has two rows:
+//
+//   |   0  NVIDIA A100-SXM...  On   | 00000000:3B:00.0 Off |                    0 |
+//   | N/A   34C    P0    54W / 400W |      0MiB / 81920MiB |      0%      Default |
+//
+// Taken are products, PCI addresses and memory of the GPUs. How GPUs are joined is not in the table, nor are
+// sockets, which are guessed from the addresses with a remark. Loads, temperatures and processes are skipped.
+// A table without a GPU is reported.
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -21,19 +27,23 @@ namespace foretrain {
 
 namespace {
 
+/// GPUs of one table, at most.
 constexpr std::size_t kMostTableGpus = 1000;
-/// Of two sockets, firmware gives the second the upper half of the buses.
+/// Bus number from which a GPU counts to the second socket: with two sockets, firmware gives the second one
+/// the upper half of the buses.
 constexpr long kUpperBuses = 0x80;
-/// Drivers show less memory than the data sheet says.
+/// Largest relative difference between printed memory and data sheet; drivers show less than the sheet.
 constexpr double kNearMemory = 0.12;
 
+/// One GPU of the table.
 struct TableGpu {
   int line = 0;
   std::string product, bus;
+  // Memory in MiB; 0: not read.
   std::int64_t mebibytes = 0;
 };
 
-/// The cells of "| a | b | c |".
+/// Returns the cells of "| a | b | c |"; none for a line that does not begin with a bar.
 std::vector<std::string_view> table_cells(std::string_view line) {
   std::vector<std::string_view> cells;
   std::string_view rest = trimmed(line);
@@ -47,7 +57,7 @@ std::vector<std::string_view> table_cells(std::string_view line) {
   return cells;
 }
 
-/// "00000000:3B:00.0" of "00000000:3B:00.0 Off" → "0000:3b:00.0"; empty for other cells.
+/// Returns the PCI address in a cell, "0000:3b:00.0" for "00000000:3B:00.0 Off"; empty for other cells.
 std::string bus_in_cell(std::string_view cell) {
   const Words words = words_of(cell, 1);
   if (words.empty()) return "";
@@ -62,7 +72,8 @@ std::string bus_in_cell(std::string_view cell) {
   return lower_case(word.substr(colon > 4 ? colon - 4 : 0));
 }
 
-/// "0  NVIDIA A100-SXM4-80GB   On" → the product; nothing where no number leads.
+/// Returns the product in "0  NVIDIA A100-SXM4-80GB   On"; nothing where no number leads. The last word is
+/// the state of persistence mode.
 std::optional<std::string> product_in_cell(std::string_view cell) {
   Words words = words_of(cell, 12);
   if (words.size() < 2 || !integer_of(words.front())) return std::nullopt;
@@ -72,14 +83,15 @@ std::optional<std::string> product_in_cell(std::string_view cell) {
   return fmt::format("{}", fmt::join(words, " ")).substr(0, 200);
 }
 
-/// "0MiB / 24576MiB" → 24576.
+/// Returns the total in "0MiB / 24576MiB", in MiB; 0 for other cells.
 std::int64_t total_memory_in(std::string_view cell) {
   const std::size_t slash = cell.find('/');
   if (slash == std::string_view::npos || !holds(cell, "MiB")) return 0;
   return std::clamp<std::int64_t>(integer_behind(cell, "/").value_or(0), 0, 1 << 28);
 }
 
-/// The words of a cut name stand at the beginning of a catalog's name, the last of them in part.
+/// Returns whether a catalog's name may be the cut one: all of its words stand in the name, the last one in
+/// part.
 bool may_be(const std::string& name, const std::vector<std::string>& cut) {
   const std::vector<std::string> words = product_words(name);
   for (std::size_t i = 0; i < cut.size(); ++i) {
@@ -91,8 +103,8 @@ bool may_be(const std::string& name, const std::vector<std::string>& cut) {
   return !cut.empty();
 }
 
-/// "NVIDIA A100-SXM..." with 81,920 MiB: the one GPU of the catalog that has these words and this memory,
-/// else the name as it is printed.
+/// Returns the whole name for one that the table cuts, such as "NVIDIA A100-SXM...": the only GPU of the
+/// catalog that has these words and this memory. Otherwise the printed name without the dots.
 std::string whole_product(const TableGpu& gpu) {
   if (!gpu.product.ends_with("..")) return gpu.product;
   const std::string cut = gpu.product.substr(0, gpu.product.find(".."));
@@ -107,6 +119,7 @@ std::string whole_product(const TableGpu& gpu) {
   return fitting.size() == 1 ? fitting.front() : cut;
 }
 
+/// Returns the GPUs of the first table in a text.
 std::vector<TableGpu> table_gpus(const SourceText& source) {
   std::vector<TableGpu> gpus;
   LogLines lines(source.text);
@@ -117,7 +130,7 @@ std::vector<TableGpu> table_gpus(const SourceText& source) {
     const std::string bus = bus_in_cell(cells[1]);
     const auto is_again = [&bus](const TableGpu& gpu) { return gpu.bus == bus; };
     if (product && !bus.empty()) {
-      // The next table of a longer log.
+      // An address that comes again begins the next table of a longer log.
       if (gpus.size() >= kMostTableGpus || std::ranges::any_of(gpus, is_again)) break;
       gpus.push_back({line.number, *product, bus, 0});
     } else if (const std::int64_t total = total_memory_in(cells[1]);
@@ -128,13 +141,14 @@ std::vector<TableGpu> table_gpus(const SourceText& source) {
   return gpus;
 }
 
+/// Returns whether an address lies in the upper half of the buses of PCI domain 0.
 bool is_upper_bus(const std::string& bus) {
   const std::size_t colon = bus.find(':');
   return bus.starts_with("0000:") &&
          std::strtol(bus.substr(colon + 1, 2).c_str(), nullptr, 16) >= kUpperBuses;
 }
 
-/// GPUs by their addresses at one or two sockets.
+/// Places the GPUs at one or two sockets by their addresses.
 void place_by_bus(Machine& machine, const std::vector<TableGpu>& gpus) {
   std::map<bool, int> socket_of;
   for (const bool upper : {false, true}) {
@@ -167,6 +181,7 @@ Machine read_gpu_table(const SourceText& source, Diagnostics& diagnostics) {
   place_by_bus(machine, gpus);
   machine.gpu_product = machine.parts[static_cast<std::size_t>(machine.of_kind(PartKind::gpu).front())].name;
   machine.gpu_memory = Bytes{gpus.front().mebibytes << 20};
+  // A cluster file has one kind of GPU per kind of node, so one remark about a second product is enough.
   for (const TableGpu& gpu : gpus) {
     if (gpu.product == gpus.front().product || !machine.remarks.empty()) continue;
     machine.remarks.push_back(fmt::format("\"{}\" stands beside \"{}\": one kind of GPU stands for both",

@@ -1,4 +1,5 @@
-// Cheap tests first: a paste has a hundred thousand lines, and most of them are of no tool.
+// Recognises which tool prints a line. Cheap tests come first: a pasted text may have a hundred thousand
+// lines, and most of them are of no tool.
 #include "sim/import/pasted/line_marks.hpp"
 
 #include <algorithm>
@@ -19,14 +20,14 @@ bool is_digit_at(std::string_view text, std::size_t at) {
   return at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])) != 0;
 }
 
-/// "Net(" alone in its line.
+/// Returns whether a line is a module that opens, "Net(" alone in its line.
 bool opens_module(std::string_view line) {
   return line.size() > 1 && line.size() < 200 && line.ends_with('(') &&
          std::isalpha(static_cast<unsigned char>(line.front())) != 0 &&
          std::ranges::all_of(line.substr(0, line.size() - 1), is_word_character);
 }
 
-/// "  (conv1): Conv2d(1, 32, …)"
+/// Returns whether a line is a module within another one: "  (conv1): Conv2d(1, 32, …)".
 bool is_submodule(std::string_view line) {
   const std::string_view text = trimmed(line);
   const std::size_t close = text.find("): ");
@@ -34,7 +35,7 @@ bool is_submodule(std::string_view line) {
          holds(text.substr(close), "(");
 }
 
-/// The first words of a row or heading of a matrix, also between bars of Markdown; none for other lines.
+/// Returns the begin of a row or heading of a matrix, without the bars of Markdown; empty for other lines.
 std::string matrix_words(std::string_view line) {
   std::string_view text = trimmed(line);
   if (text.starts_with('|')) text = trimmed(text.substr(1));
@@ -45,10 +46,12 @@ std::string matrix_words(std::string_view line) {
   return plain;
 }
 
-/// "GPU0   X   NV12 …" and "mlx5_0  PIX …" of topo -m, "GPU0   X   CNS" of topo -p2p.
+/// Tells rows of `topo -m`, "GPU0   X   NV12 …" or "mlx5_0  PIX …", from rows of `topo -p2p`, "GPU0   X
+/// CNS".
 BlockKind kind_of_row(std::string_view line) {
   const std::string plain = matrix_words(line);
   const Words words = words_of(plain, 3);
+  // Words for paths between devices, and words for peer access.
   if (words.size() < 2) return BlockKind::unknown;
   constexpr std::string_view kCells[] = {"X", "PIX", "PXB", "PHB", "NODE", "SYS", "SOC", "PSB"};
   constexpr std::string_view kPeers[] = {"OK", "CNS", "GNS", "TNS", "NS", "DR"};
@@ -61,7 +64,8 @@ BlockKind kind_of_row(std::string_view line) {
   return is_nvlink || is_of(kCells, words[1]) ? BlockKind::matrix : BlockKind::unknown;
 }
 
-/// A heading of columns is of what its first row is of.
+/// Returns the kind of a line of a matrix. A heading of columns is the same for both tools, so its first row
+/// decides.
 BlockKind kind_of_matrix_line(std::string_view line, std::string_view next) {
   const std::string plain = matrix_words(line);
   const Words words = words_of(plain, 2);
@@ -71,11 +75,13 @@ BlockKind kind_of_matrix_line(std::string_view line, std::string_view next) {
   return plain.empty() ? BlockKind::unknown : kind_of_row(is_heading ? next : line);
 }
 
+/// Returns whether a line is of `nvidia-smi -L`: "GPU 0: NVIDIA A100-SXM4-80GB (UUID: …)".
 bool is_gpu_line(std::string_view line) {
   return line.starts_with("GPU ") && is_digit_at(line, 4) && holds(line, "(UUID");
 }
 
-/// A list's line begins with an address; a tree's with its root.
+/// Returns whether a line is of lspci: a line of its list begins with an address, a line of its tree with the
+/// root.
 bool is_pci_line(std::string_view line) {
   if (line.starts_with("-[") || line.starts_with("-+-[")) return holds(line, "]") && holds(line, ":");
   const bool may_begin = line.size() > 9 && std::isxdigit(static_cast<unsigned char>(line[0])) != 0 &&
@@ -84,20 +90,25 @@ bool is_pci_line(std::string_view line) {
   return may_begin && lspci_line(line, device);
 }
 
+/// Returns whether a line is of lscpu.
 bool is_processor_line(std::string_view line) {
   return line.starts_with("Architecture: ") || line.starts_with("CPU op-mode(s):") ||
          line.starts_with("Thread(s) per core:") || line.starts_with("Core(s) per socket:");
 }
 
+/// Returns whether a line is of ibstat, ibstatus or ibv_devinfo.
 bool is_adapter_line(std::string_view line) {
   return line.starts_with("CA '") || line.starts_with("Infiniband device '") || line.starts_with("hca_id:");
 }
 
+/// Returns whether a line is of scontrol.
 bool is_slurm_record(std::string_view line) {
   return line.starts_with("NodeName=") || line.starts_with("PartitionName=") ||
          line.starts_with("SwitchName=");
 }
 
+/// Returns whether a line has a training rate, or a loss with a number behind it. The search for words comes
+/// first, because the search for rates is slow.
 bool is_training_line(std::string_view line) {
   const bool may_be =
       holds(line, "/") || holds(line, "_per_") || holds(line, " per ") || holds(line, "hroughput");
@@ -108,10 +119,12 @@ bool is_training_line(std::string_view line) {
          std::ranges::any_of(line.substr(loss), [](char c) { return c >= '0' && c <= '9'; });
 }
 
+/// Returns whether a line is of nccl-tests.
 bool is_bench_line(std::string_view line) {
   return line.starts_with("# nThread ") || line.starts_with("# nccl-tests version");
 }
 
+/// Returns whether a line without a rate belongs to a training log by its words.
 bool has_training_word(std::string_view line) {
   const std::string text = lower_case(line.substr(0, 400));
   for (const std::string_view word : {"epoch", "step", "iter", "%|", "accuracy", "batch", " mem",
@@ -120,19 +133,23 @@ bool has_training_word(std::string_view line) {
   return false;
 }
 
+/// Returns whether a line is indented.
 bool is_indented_line(std::string_view line) { return line.starts_with(' ') || line.starts_with('\t'); }
 
+/// Returns whether a line is a row or an edge of a table.
 bool is_table_line(std::string_view line) {
   const std::string_view text = trimmed(line);
   return text.starts_with('|') || text.starts_with('+');
 }
 
+/// Returns whether a line belongs to the legend below a matrix.
 bool is_legend(std::string_view line) {
   return line.starts_with("Legend") || line.starts_with("NIC Legend") || is_indented_line(line);
 }
 
 }  // namespace
 
+/// The order matters where lines of two tools look alike: a GPU of `-L` begins as a row of a matrix does.
 BlockKind mark_of_line(std::string_view line, std::string_view next) {
   const std::string_view text = trimmed(line);
   if (text.size() < 4) return BlockKind::unknown;
@@ -155,6 +172,7 @@ BlockKind mark_of_line(std::string_view line, std::string_view next) {
   return is_training_line(line) ? BlockKind::training_log : BlockKind::unknown;
 }
 
+/// Tools whose output has no common form of line take all lines up to the next mark.
 bool goes_on(BlockKind kind, std::string_view line) {
   const bool is_blank = trimmed(line).empty();
   switch (kind) {

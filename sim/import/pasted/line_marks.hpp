@@ -1,4 +1,4 @@
-// Which tool prints a line, where only one does.
+// Declares the recognition of a tool by a single line, for lines that only one tool prints.
 #pragma once
 
 #include <string_view>
@@ -7,10 +7,11 @@
 
 namespace foretrain {
 
-/// `unknown`: any tool may print such a line. `next` is the line below, empty at the end.
+/// Returns the tool that prints a line; `unknown` where any tool may print it. `next` is the line below,
+/// empty at the end of the text.
 BlockKind mark_of_line(std::string_view line, std::string_view next);
 
-/// Whether a line without a mark belongs to the block of this kind above it.
+/// Returns whether a line without a mark belongs to the block of this kind above it.
 bool goes_on(BlockKind kind, std::string_view line);
 
 }  // namespace foretrain

@@ -1,6 +1,13 @@
-// Lines of NCCL's INFO and VERSION levels as its init.cc, net_ib.cc, net_socket.cc and transport/*.cc print
-// them, 2.4 to 2.27. Ranks of a node: said by the communicator, else counted by their devices, else the
-// period of the first ring, in which equal nodes follow each other alike.
+// Reads what NCCL prints with NCCL_DEBUG=INFO or VERSION, by the formats of its init.cc, net_ib.cc,
+// net_socket.cc and transport/*.cc, versions 2.4 to 2.27:
+//
+//   node0:3021:3060 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB ; OOB eth0:10.0.0.1<0>
+//   node0:3021:3060 [0] NCCL INFO Channel 00/02 :    0   3   2   1
+//
+// Taken are version, ranks, GPUs of a node, adapters, the kind of network and the number of channels. The
+// ranks of a node are those that the communicator gives; otherwise the devices of a host; otherwise the
+// period of the first ring, because equal nodes follow each other in it. Trees, buffers and tuning are
+// skipped. A log without GPUs of a node and without adapters is reported.
 #include "sim/import/pasted/nccl_log.hpp"
 
 #include <algorithm>
@@ -18,20 +25,24 @@ namespace foretrain {
 
 namespace {
 
+/// Limits on what one log may make the program hold; larger numbers are clamped.
 constexpr int kMostNcclRanks = 1'000'000;
 constexpr std::size_t kMostNcclAdapters = 64, kMostNcclHosts = 100'000, kLongestRing = 100'000;
 
+/// Mark of NCCL's lines, between the place and the text.
 constexpr std::string_view kInfo = " NCCL INFO ";
 
+/// Returns a number between 0 and kMostNcclRanks; 0 where there is none.
 int bounded_count(std::optional<std::int64_t> value) {
   return static_cast<int>(std::clamp<std::int64_t>(value.value_or(0), 0, kMostNcclRanks));
 }
 
-/// "node0" of "node0:3021:3060 [0] NCCL INFO …".
+/// Returns the host of a line: "node0" for "node0:3021:3060 [0] NCCL INFO …".
 std::string_view host_of_log_line(std::string_view line) {
   return line.substr(0, std::min(line.find(':'), line.size()));
 }
 
+/// Reads one log. Values of several communicators are combined: the largest one counts.
 class NcclLogReader {
  public:
   explicit NcclLogReader(const SourceText& source) : source_(source) { log_.place.file = source.name; }
@@ -53,24 +64,27 @@ class NcclLogReader {
   }
 
  private:
+  /// Keeps the first version; later lines repeat it.
   void take_version(std::string_view text) {
     const std::size_t end = text.find_first_not_of("0123456789.");
     if (log_.version.empty()) log_.version = std::string(text.substr(0, std::min<std::size_t>(end, 20)));
   }
 
+  /// Takes the text of one line behind the mark.
   void take(std::string_view host, std::string_view text, int line) {
     take_communicator(host, text);
     take_network(text, line);
     if (text.starts_with("Channel ")) take_channel(text);
     if (holds(text, "via P2P")) log_.has_peer_access = true;
     if (holds(text, "via NET/")) has_network_ = true;
+    // Newer versions print "16 coll channels", with the number in front.
     const int channels = bounded_count(integer_behind(text, "coll channels"));
     if (const std::size_t at = text.find(" coll channels"); at != std::string_view::npos && channels == 0)
       log_.channels = std::max(log_.channels, bounded_count(integer_of(text.substr(0, at))));
   }
 
-  /// "comm 0x… rank 3 nranks 16 cudaDev 3 busId 1c0 - Init COMPLETE", newer ones with "nNodes 2 localRanks
-  /// 8".
+  /// Takes a communicator: "comm 0x… rank 3 nranks 16 cudaDev 3 busId 1c0 - Init COMPLETE"; newer versions
+  /// add "nNodes 2 localRanks 8".
   void take_communicator(std::string_view host, std::string_view text) {
     const int ranks = std::max(bounded_count(integer_behind(text, "nranks ")),
                                bounded_count(integer_behind(text, "nRanks ")));
@@ -81,6 +95,7 @@ class NcclLogReader {
       devices_[std::string(host.substr(0, 200))].insert(bounded_count(device));
   }
 
+  /// Takes what NCCL reports about the network when it starts.
   void take_network(std::string_view text, int line) {
     if (text.starts_with("Using network ")) {
       log_.network = std::string(trimmed(text.substr(14, 60)));
@@ -91,7 +106,7 @@ class NcclLogReader {
     if (text.starts_with("NET/Socket") && holds(text, "Using ")) take_interface(text, line);
   }
 
-  /// "Using [0]mlx5_0:1/IB [1]mlx5_1:1/RoCE [RO]; OOB eth0:10.0.0.1<0>"
+  /// Takes the adapters in "Using [0]mlx5_0:1/IB [1]mlx5_1:1/RoCE [RO]; OOB eth0:10.0.0.1<0>".
   void take_adapters(std::string_view text) {
     const std::string_view list = text_behind(text, "Using ");
     for (const std::string_view word : words_of(list.substr(0, list.find(';')))) {
@@ -104,7 +119,8 @@ class NcclLogReader {
     }
   }
 
-  /// "Using [0]ens5:10.0.0.1<0>": what sockets run on, where they are the network.
+  /// Takes the interface of sockets, "Using [0]ens5:10.0.0.1<0>". It matters only where sockets are the
+  /// network.
   void take_interface(std::string_view text, int line) {
     const std::string_view word = text_behind(text, "Using ");
     const std::size_t close = word.find(']'), colon = word.find(':');
@@ -113,7 +129,7 @@ class NcclLogReader {
     if (log_.network_line == 0) log_.network_line = line;
   }
 
-  /// "Channel 00/02 :    0   3   2   1 …": how many there are, and the first one's ring.
+  /// Takes the number of channels and the longest ring from "Channel 00/02 :    0   3   2   1 …".
   void take_channel(std::string_view text) {
     const std::size_t slash = text.find('/'), colon = text.find(" :");
     if (slash == std::string_view::npos || colon == std::string_view::npos || colon < slash) return;
@@ -130,8 +146,8 @@ class NcclLogReader {
     log_.ranks = std::max(log_.ranks, static_cast<int>(ring_.size()));
   }
 
-  /// After how many ranks the ring goes on as it began, shifted by as many; 0: never. Ranks in order fit
-  /// every number.
+  /// Returns after how many ranks the ring continues as it began, with all ranks shifted by that number; 0:
+  /// never. A ring in plain order fits every number, so it gives no period.
   int period_of_ring() const {
     const std::size_t ranks = has_network_ && !std::ranges::is_sorted(ring_) ? ring_.size() : 0;
     for (std::size_t period = 1; period < ranks; ++period) {
@@ -145,12 +161,13 @@ class NcclLogReader {
     }
     return 0;
   }
-  /// The first `period` ranks of the ring are 0 … period − 1.
+  /// Returns whether the first `period` ranks of the ring are 0 … period - 1, as those of one node.
   bool is_node(std::size_t period) const {
     const auto end = ring_.begin() + static_cast<std::ptrdiff_t>(period);
     return *std::max_element(ring_.begin(), end) == static_cast<int>(period) - 1;
   }
 
+  /// Decides how many GPUs a node has, by the surest source that the log offers.
   void settle_gpus() {
     if (local_ranks_ > 0) {
       log_.gpus_per_node = local_ranks_;
@@ -159,7 +176,7 @@ class NcclLogReader {
     }
     std::size_t most = 0;
     for (const auto& [host, devices] : devices_) most = std::max(most, devices.size());
-    // A log of rank 0 alone names one device.
+    // One device may mean a log of rank 0 alone, unless there is one rank only.
     if (most > 1 || log_.ranks == 1) {
       log_.gpus_per_node = static_cast<int>(most);
       log_.gpus_because = "devices of a host are counted";
@@ -177,6 +194,7 @@ class NcclLogReader {
   bool has_network_ = false;
 };
 
+/// Returns the network in words, each part followed by a comma.
 std::string network_in_words(const NcclLog& log) {
   std::string out;
   if (log.has_no_infiniband) out += "no InfiniBand device, ";
@@ -207,6 +225,7 @@ std::string in_words(const NcclLog& log) {
 
 bool is_nccl_log(std::string_view text) { return holds(text, kInfo); }
 
+/// The number of nodes follows where GPUs of a node divide the ranks.
 Machine machine_of_nccl_log(const SourceText& source) {
   const NcclLog log = nccl_log_of(source);
   Machine machine;

@@ -1,4 +1,5 @@
-// Each line with a rate is one of five kinds; the kind that says most decides, and its median is the rate.
+// Finds the rate of a training log. Each line with a rate is one of five kinds. The kind that tells most
+// about the whole job decides, and the median of its lines is the rate.
 #include "sim/import/pasted/pasted_rate.hpp"
 
 #include <array>
@@ -15,13 +16,16 @@ namespace foretrain {
 
 namespace {
 
+/// The lines of one kind, with the number of the first.
 struct RateLines {
   std::vector<double> rates;
   int line = 0;
 };
 
+/// Kinds of rates, those that tell most in front; the order is that of the choice.
 enum RateKind : std::size_t { of_total, of_samples, of_one_gpu, of_steps, of_tokens, rate_kinds };
 
+/// Returns the kind of a line's rate.
 RateKind kind_of_rate(const TrainingRate& rate) {
   if (rate.of_tokens) return of_tokens;
   if (rate.of_steps) return of_steps;
@@ -47,6 +51,7 @@ std::optional<PastedRate> pasted_rate(std::string_view text, int gpus) {
   for (std::size_t kind = 0; kind < rate_kinds; ++kind) {
     if (kinds[kind].rates.empty()) continue;
     const RepeatedFigure figure = repeated(kinds[kind].rates);
+    // The median is not disturbed by the slow first steps or by lines that include a validation.
     PastedRate out;
     out.of = kind == of_steps    ? PastedRate::Of::steps
              : kind == of_tokens ? PastedRate::Of::tokens

@@ -1,4 +1,9 @@
-// Blocks go to the readers of machines; logs of NCCL keep the text's line numbers, all others are shifted.
+// Reads a pasted text of many tools: it gives each block to the reader of its tool and compares what they
+// say.
+//
+// Blocks are read apart, so line numbers in their results are shifted to those of the text. Logs of NCCL are
+// padded with empty lines instead, because their lines are spread over the text. Mistakes of all blocks are
+// collected and thrown together.
 #include "sim/import/pasted/pasted_text.hpp"
 
 #include <algorithm>
@@ -24,12 +29,13 @@ namespace {
 
 using MachineReader = Machine (*)(const SourceText&, Diagnostics&);
 
+// Finds the format by itself, where a block may have one of several.
 Machine read_any_machine(const SourceText& source, Diagnostics&) { return read_machine(source); }
 
-/// Beside other blocks a log that tells of no node is as good.
+/// Reads a log of NCCL without requiring that it tells of a node: other blocks do.
 Machine read_any_nccl_log(const SourceText& source, Diagnostics&) { return machine_of_nccl_log(source); }
 
-/// nullptr: no machine is in such a block.
+/// Returns the reader for blocks of a kind; nullptr where they tell of no machine.
 MachineReader reader_of(BlockKind kind) {
   switch (kind) {
     case BlockKind::gpu_table:
@@ -65,7 +71,7 @@ MachineReader reader_of(BlockKind kind) {
   return nullptr;
 }
 
-/// The machine, counted and named: "4 GPUs, NVIDIA A100-SXM4-80GB; 64 cores".
+/// Returns the machine in words, with its parts counted: "4 GPUs, NVIDIA A100-SXM4-80GB, 64 cores".
 std::string machine_in_words(const Machine& machine) {
   std::vector<std::string> facts;
   const auto add = [&facts](std::string fact) { facts.push_back(std::move(fact)); };
@@ -83,6 +89,7 @@ std::string machine_in_words(const Machine& machine) {
   return facts.empty() ? "nothing about a node" : fmt::format("{}", fmt::join(facts, ", "));
 }
 
+/// Reads the blocks of one text. `source` and `blocks` must outlive the object.
 class PasteReader {
  public:
   PasteReader(const SourceText& source, const std::vector<TextBlock>& blocks)
@@ -93,13 +100,14 @@ class PasteReader {
     if (!mistakes_.empty()) throw InputError(std::move(mistakes_));
     add_unread();
     compare_all();
-    // Matrices place devices; of files that place as many, the first counts.
+    // Matrices place devices. Where files place equally many, the first one counts, so matrices go in front.
     std::stable_partition(out_.machines.begin(), out_.machines.end(),
                           [](const Machine& one) { return one.tells_nvlinks; });
     return std::move(out_);
   }
 
  private:
+  /// Takes one block: reads it, or notes which command reads it, or that none does.
   void take(const TextBlock& block) {
     BlockFinding finding{
         block.kind, block.first_line, block.last_line, block.is_typed ? block.command : "", {}};
@@ -111,12 +119,13 @@ class PasteReader {
     if (has_words(block)) out_.findings.push_back(std::move(finding));
   }
 
+  /// Returns whether a block has a letter or digit; others are rulers and need no note.
   static bool has_words(const TextBlock& block) {
     return std::ranges::any_of(block.text,
                                [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; });
   }
 
-  /// The first of equal blocks is read.
+  /// Reads a block of a machine. Of equal blocks the first one is read.
   std::string read_block(const TextBlock& block, MachineReader reader) {
     if (!seen_.insert(block.text).second) return "the same again";
     if (seen_.size() > kMostMachineBlocks) {
@@ -145,20 +154,21 @@ class PasteReader {
     }
   }
 
-  /// Without the place, which the block has.
+  /// Returns what NCCL says without its place, which the block has already.
   static std::string nccl_words(const SourceText& text) {
     const std::string words = in_words(nccl_log_of(text));
     const std::size_t begin = words.find("): ");
     return begin == std::string::npos ? "nothing about a node" : words.substr(begin + 3);
   }
 
+  /// Moves the places of a machine by the lines before its block.
   static void shift(Machine& machine, int lines) {
     machine.place.line = std::max(machine.place.line, 1) + lines;
     for (MachineWarning& doubt : machine.doubts)
       if (doubt.place.line > 0) doubt.place.line += lines;
   }
 
-  /// What `calibrate fit` reads of the text below a prompt; empty: nothing.
+  /// Returns what `calibrate fit` would read of the text below a prompt; empty: nothing.
   std::string measured_in(const TextBlock& block) {
     if (!block.is_typed || ++looked_at_ > kMostMachineBlocks) return "";
     for (const LogFormat& format : log_formats()) {
@@ -174,6 +184,7 @@ class PasteReader {
     return fmt::format("{}:{}", printable(source_.name), block.first_line);
   }
 
+  /// Returns what a block is that another command reads, and notes that command.
   std::string handled_by_others(const TextBlock& block) {
     const std::string file = printable(source_.name);
     if (block.kind == BlockKind::printed_model) {
@@ -196,7 +207,7 @@ class PasteReader {
     return in_words(*rate);
   }
 
-  /// With a command above it, by name; other text is counted.
+  /// Notes a block that no reader takes: one below a command by the command's name; other text is counted.
   void note_unread(const TextBlock& block) {
     if (!has_words(block)) return;
     const int lines = block.last_line - block.first_line + 1;
@@ -213,6 +224,7 @@ class PasteReader {
                       shortened(printable(trimmed(block.text.substr(0, block.text.find('\n')))), 60));
   }
 
+  /// Adds the notes about all that was not read.
   void add_unread() {
     if (left_out_ > 0)
       out_.notes.push_back(fmt::format("{} behind the first {} are left out", counted(left_out_, "block"),
@@ -224,13 +236,14 @@ class PasteReader {
                                        first_unread_));
   }
 
-  /// What two blocks say of the same thing; GPUs and their product are compared where machines are joined.
+  /// Compares one fact of all blocks with the first that gives it; the first difference becomes a warning.
+  /// Numbers of GPUs and their product are compared where machines are joined.
   template <class Value, class Text>
   void compare(Value Machine::*member, std::string_view what, Text text,
                bool (*is_other)(const Value&, const Value&)) {
     const Machine* first = nullptr;
     for (const Machine& machine : out_.machines) {
-      // A matrix shows the cores of sockets with GPUs, and of a job's share.
+      // A matrix shows the cores of sockets with GPUs, and only those of a job's share.
       if (machine.*member == Value{} || machine.format == name_of(BlockKind::matrix)) continue;
       if (first == nullptr) first = &machine;
       if (!is_other(first->*member, machine.*member)) continue;
@@ -246,7 +259,7 @@ class PasteReader {
   void compare_all() {
     const auto number = [](int value) { return fmt::format("{}", value); };
     const auto size = [](const Bytes& value) { return to_string(value); };
-    // Twice as many are threads.
+    // Twice as many are hardware threads.
     compare<int>(
         &Machine::cores, "cores", number,
         +[](const int& a, const int& b) { return a != b && a != 2 * b && b != 2 * a; });
@@ -260,7 +273,7 @@ class PasteReader {
     settle_cores();
   }
 
-  /// lscpu counts the node's cores; affinities and jobs see a part of them.
+  /// Takes the number of cores from lscpu where it is there: affinities and jobs see a part of them.
   void settle_cores() {
     const auto counted_by = [](const Machine& one) {
       return one.format == name_of(BlockKind::processor_list);
@@ -273,6 +286,7 @@ class PasteReader {
     }
   }
 
+  /// Commands without a reader that are named; more are counted.
   static constexpr std::size_t kMostUnread = 10;
 
   const SourceText& source_;
@@ -287,6 +301,7 @@ class PasteReader {
   std::string first_unread_;
 };
 
+/// Returns whether blocks of at least so many tools are there.
 bool are_of_tools(const std::vector<TextBlock>& blocks, std::size_t least) {
   std::set<BlockKind> kinds;
   for (const TextBlock& block : blocks) {

@@ -1,4 +1,5 @@
-// A pasted text of many tools, read: the machine of its blocks, what contradicts what, and what nobody reads.
+// Declares the reading of a pasted text of many tools: the machine of its blocks, contradictions, and what no
+// reader takes.
 #pragma once
 
 #include <optional>
@@ -10,30 +11,36 @@
 
 namespace foretrain {
 
-/// What a block is, and what its reader found, in one line.
+/// One block and what its reader found, in one line.
 struct BlockFinding {
   BlockKind kind = BlockKind::unknown;
   int first_line = 0, last_line = 0;
-  std::string command;  ///< that a prompt shows; empty: none
-  std::string what;     ///< empty: no reader takes it
+  /// Command that a prompt shows; empty: none.
+  std::string command;
+  /// Finding in words; empty: no reader takes the block.
+  std::string what;
 };
 
-/// What was found in a pasted text: machines, warnings and parts for other commands.
+/// The result of a pasted text: machines, warnings, and parts for other commands.
 struct PastedText {
-  std::vector<BlockFinding> findings;  ///< in the order of lines
-  std::vector<Machine> machines;       ///< one per block that tells of a machine
-  std::vector<MachineWarning> doubts;  ///< blocks that say different things
-  std::vector<std::string> notes;      ///< what other commands do with the rest, and what nobody reads
+  /// Findings in the order of lines.
+  std::vector<BlockFinding> findings;
+  /// Machines, one for each block that tells of one.
+  std::vector<Machine> machines;
+  /// Blocks that contradict each other.
+  std::vector<MachineWarning> doubts;
+  /// Notes on what other commands do with the rest, and on text that no reader takes.
+  std::vector<std::string> notes;
 };
 
-/// Of a machine so many blocks are read; what is printed again and again says nothing new.
+/// Blocks of machines that are read, at most; output that is printed again and again tells nothing new.
 inline constexpr std::size_t kMostMachineBlocks = 200;
 
-/// Whether so many tools or more printed it.
+/// Returns whether at least `least_tools` tools printed the text.
 bool is_pasted_text(std::string_view text, std::size_t least_tools = 2);
 
-/// Nothing where the text is of fewer tools: of one, its own reader takes it whole. Throws InputError with
-/// the mistakes of all blocks, each with its line in the text.
+/// Returns what a pasted text holds. Nothing where it is of fewer tools: the reader of a single tool takes
+/// such a text whole. Throws InputError with the mistakes of all blocks, each with its line in the text.
 std::optional<PastedText> read_pasted_text(const SourceText& source, std::size_t least_tools = 2);
 
 }  // namespace foretrain

@@ -1,4 +1,11 @@
-// lscpu: model, family, sockets and cores of a node.
+// Reads lscpu: model, family, sockets and cores of a node.
+//
+//   Architecture:        x86_64
+//   CPU(s):              128
+//   Core(s) per socket:  32
+//   Model name:          AMD EPYC 7543 32-Core Processor
+//
+// Caches, flags and NUMA nodes are skipped. A list without a number of cores is reported.
 #include <algorithm>
 
 #include "sim/base/ascii.hpp"
@@ -10,15 +17,17 @@ namespace foretrain {
 
 namespace {
 
+/// Largest numbers that are believed.
 constexpr std::int64_t kMostListedSockets = 1000, kMostListedCores = 100'000;
 
+/// Values of the list as printed; 0, or -1 for the model: not there.
 struct ListedProcessor {
   int line = 0;
   std::string vendor, model_name, architecture;
   std::int64_t model = -1, sockets = 0, cores_per_socket = 0, threads_per_core = 0, cpus = 0;
 };
 
-/// The first value of each key counts: lists of two nodes stand in one text.
+/// Takes one line. The first value of each key counts, because lists of two nodes may stand in one text.
 void take_processor_key(ListedProcessor& out, std::string_view key, std::string_view value, int line) {
   const auto text = [&](std::string& field) {
     if (field.empty()) field = std::string(value.substr(0, 200));
@@ -39,12 +48,14 @@ void take_processor_key(ListedProcessor& out, std::string_view key, std::string_
   }
 }
 
+/// Returns the maker as /proc/cpuinfo names it, from the vendor or from the model's name.
 std::string maker_of_processor(const ListedProcessor& cpu) {
   if (!cpu.vendor.empty()) return cpu.vendor;
   if (holds(cpu.model_name, "AMD")) return "AuthenticAMD";
   return holds(cpu.model_name, "Intel") ? "GenuineIntel" : "";
 }
 
+/// Returns the family of processors by which host times are known; nothing for others.
 std::optional<HostFamily> family_of_processor(const ListedProcessor& cpu) {
   if (cpu.model_name.starts_with("POWER") || cpu.architecture.starts_with("ppc64")) return HostFamily::power9;
   if (cpu.architecture == "aarch64") return HostFamily::arm;

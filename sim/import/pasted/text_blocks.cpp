@@ -1,5 +1,6 @@
-// One pass over the lines: a boundary closes the block, a mark says what it is. A heading of a table (its
-// upper edge, a date) is two lines at most and goes with the table below it.
+// Cuts a pasted text into blocks, in one pass over the lines. A boundary (prompt, heading, fence) closes the
+// open block; a mark, a line that only one tool prints, tells what the open block is. A heading of a table
+// (its upper edge, a date) has two lines at most and belongs to the table below it.
 #include "sim/import/pasted/text_blocks.hpp"
 
 #include <algorithm>
@@ -15,10 +16,12 @@ namespace foretrain {
 
 namespace {
 
+/// Bytes of a prompt, and of a command that is kept, at most.
 constexpr std::size_t kLongestPrompt = 120, kLongestCommand = 200;
-/// Lines above a mark that go with it.
+/// Lines above a mark that belong to it, at most.
 constexpr int kHeadingLines = 2;
 
+/// Names by BlockKind, in its order.
 constexpr std::array<std::string_view, 17> kBlockNames{"text",
                                                        "nvidia-smi",
                                                        "nvidia-smi -L",
@@ -41,7 +44,8 @@ bool has_letter(std::string_view text) {
   return std::ranges::any_of(text, [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; });
 }
 
-/// "(base) user@host:~/dir" and "[user@host dir]": what stands before $, # or %.
+/// Returns whether a text can stand before $, # or % in a prompt: "(base) user@host:~/dir" or "[user@host
+/// dir]". Empty text can, too.
 bool is_prompt_head(std::string_view head) {
   std::string_view text = trimmed(head);
   if (text.starts_with('(')) text = trimmed(text.substr(std::min(text.find(')'), text.size() - 1) + 1));
@@ -51,9 +55,11 @@ bool is_prompt_head(std::string_view head) {
          text.find_first_of("=,;\"") == std::string_view::npos;
 }
 
+/// Returns whether a line is a fence of Markdown.
 bool is_fence(std::string_view line) { return line.starts_with("```") || line.starts_with("~~~"); }
 
-/// "## lscpu", "=== lscpu ===", "--- lscpu ---" → "lscpu"; empty for other lines.
+/// Returns the title in "## lscpu", "=== lscpu ===" or "--- lscpu ---"; empty for other lines. A ruler
+/// without letters is no heading.
 std::string_view heading_in(std::string_view line) {
   std::string_view text = trimmed(line);
   constexpr std::string_view kMarks = "#=-*";
@@ -69,10 +75,12 @@ std::string_view heading_in(std::string_view line) {
   return has_letter(text) ? text.substr(0, kLongestCommand) : std::string_view();
 }
 
+/// Returns whether lines of this kind are spread over a text among others, as those of a log are.
 bool is_stream(BlockKind kind) {
   return kind == BlockKind::nccl_log || kind == BlockKind::training_log || kind == BlockKind::bench_log;
 }
 
+/// Cuts one text. `block_` is the open block; its kind stays unknown until a mark comes.
 class BlockCutter {
  public:
   std::vector<TextBlock> cut(std::string_view text) {
@@ -90,11 +98,13 @@ class BlockCutter {
   }
 
  private:
+  /// Takes one line: closes the open block where the line does not belong to it, and adds the line.
   void take(const LogLine& line, std::string_view next) {
     const BlockKind mark = mark_of_line(line.text, next);
     if (mark == BlockKind::unknown && begins_anew(line)) return;
     const bool is_known = block_.kind != BlockKind::unknown;
     const bool goes_with = mark == block_.kind || mark == BlockKind::unknown ||
+                           // rocm-smi prints matrices that look like those of nvidia-smi.
                            (block_.kind == BlockKind::rocm_topology && mark == BlockKind::matrix);
     const bool is_left = is_known && mark == BlockKind::unknown && !goes_on(block_.kind, line.text);
     if ((is_known && !goes_with) || is_left) close();
@@ -104,7 +114,8 @@ class BlockCutter {
     append(line);
   }
 
-  /// A prompt, a heading or a fence.
+  /// Returns whether a line is a prompt, a heading or a fence, and closes the block if so. Such lines are in
+  /// no block.
   bool begins_anew(const LogLine& line) {
     std::string command;
     if (is_fence(trimmed(line.text))) {
@@ -125,12 +136,14 @@ class BlockCutter {
     return true;
   }
 
-  /// Behind a prompt all lines are of one tool; else only a table's date and upper edge.
+  /// Returns whether the lines before a mark belong to it: all of them below a prompt, otherwise only a
+  /// table's date and upper edge.
   bool is_heading_of(BlockKind mark) const {
     const bool is_table = mark == BlockKind::gpu_table || mark == BlockKind::slurm_table;
     return !block_.command.empty() || (is_table && block_.last_line - block_.first_line < kHeadingLines);
   }
 
+  /// Adds a line. Empty lines in between are kept, so that line numbers within the block stay right.
   void append(const LogLine& line) {
     if (block_.text.empty() && trimmed(line.text).empty()) return;
     if (block_.first_line == 0) block_.first_line = line.number;
@@ -142,6 +155,7 @@ class BlockCutter {
     block_.last_line = std::max(block_.last_line, line.number);
   }
 
+  /// Closes the open block. A log of a kind that is already there continues that block.
   void close() {
     TextBlock done = std::move(block_);
     block_ = {};
@@ -149,11 +163,13 @@ class BlockCutter {
     done.text += '\n';
     const auto stream = streams_.find(done.kind);
     if (is_stream(done.kind) && stream != streams_.end()) return go_on(blocks_[stream->second], done);
+    // Beyond the limit everything goes on in the last block, so nothing is lost.
     if (blocks_.size() >= kMostTextBlocks) return go_on(blocks_.back(), done);
     if (is_stream(done.kind)) streams_[done.kind] = blocks_.size();
     blocks_.push_back(std::move(done));
   }
 
+  /// Appends a block to another one, with empty lines for what stands between them.
   static void go_on(TextBlock& block, const TextBlock& more) {
     if (more.first_line == block.last_line) block.text.back() = '\r';
     block.text.append(static_cast<std::size_t>(std::max(more.first_line - block.last_line - 1, 0)), '\n');
@@ -163,13 +179,15 @@ class BlockCutter {
 
   TextBlock block_;
   std::vector<TextBlock> blocks_;
-  std::map<BlockKind, std::size_t> streams_;  ///< where the block of a log is
+  // Index of each log's block by its kind.
+  std::map<BlockKind, std::size_t> streams_;
 };
 
 }  // namespace
 
 std::string_view name_of(BlockKind kind) { return kBlockNames[static_cast<std::size_t>(kind)]; }
 
+/// Signs of prompts are looked for near the begin of a line only, since they may stand in any text.
 bool prompted_command(std::string_view line, std::string& command) {
   std::string_view text = trimmed(line);
   if (text.starts_with(">>> ")) return command = text.substr(4, kLongestCommand), true;

@@ -1,4 +1,4 @@
-// A text of many tools, as people paste it, cut into blocks: what each block is, and the lines it has.
+// Declares how a pasted text of many tools is cut into blocks: the tool of each block, and its lines.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace foretrain {
 
-/// What printed a block. `unknown`: no reader takes it.
+/// The tool that printed a block. `unknown`: no reader takes it.
 enum class BlockKind : std::uint8_t {
   unknown,
   gpu_table,       ///< nvidia-smi
@@ -31,29 +31,34 @@ enum class BlockKind : std::uint8_t {
   bench_log,       ///< nccl-tests
 };
 
-/// "nvidia-smi topo -m", as people call it.
+/// Returns the command that prints such blocks, such as "nvidia-smi topo -m".
 std::string_view name_of(BlockKind kind);
 
 /// The output of one command in a pasted text.
 struct TextBlock {
   BlockKind kind = BlockKind::unknown;
-  int first_line = 0, last_line = 0;  ///< of the text, 1-based; a prompt is not among them
-  std::string command{};              ///< behind the prompt or in the heading above; empty: none
-  bool is_typed = false;              ///< the command stood behind a prompt, so that it is one
-  std::string text{};                 ///< its lines, without colours and prompts
+  /// Lines of the text, from 1; a prompt is not among them.
+  int first_line = 0, last_line = 0;
+  /// Text behind the prompt, or of the heading above; empty: none.
+  std::string command{};
+  /// The command stood behind a prompt, so it was run.
+  bool is_typed = false;
+  /// Lines without colours and prompts.
+  std::string text{};
   friend bool operator==(const TextBlock&, const TextBlock&) = default;
 };
 
-/// More than so many blocks are not cut: what follows stays in the last.
+/// Blocks of a text, at most; what follows stays in the last one.
 inline constexpr std::size_t kMostTextBlocks = 10'000;
 
-/// Shell prompts ("$ ", "user@host:~$ ", ">>> "), headings ("## lscpu", "=== lscpu ===", fences of Markdown)
-/// and lines that only one tool prints begin a block. Blocks of logs (NCCL's, training) go on behind what
-/// stands between their lines: each kind is one block, at its first line, with empty lines for the others'.
-/// Every other line with a word in it is in exactly one block. Linear in the text.
+/// Cuts a text into blocks. A block begins at a shell prompt ("$ ", "user@host:~$ ", ">>> "), at a heading
+/// ("## lscpu", "=== lscpu ===", a fence of Markdown), and at a line that only one tool prints. Logs (NCCL's,
+/// training) continue behind what stands between their lines: each kind is one block, at its first line, with
+/// empty lines in place of the others. Every other line with a word in it is in exactly one block. Linear in
+/// the text.
 std::vector<TextBlock> text_blocks(std::string_view text);
 
-/// What a shell was told in this line; "" for a prompt alone. False where the line has no prompt.
+/// Returns whether a line has a prompt, and sets `command` to what was typed; "" for a prompt alone.
 bool prompted_command(std::string_view line, std::string& command);
 
 }  // namespace foretrain

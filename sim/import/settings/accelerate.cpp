@@ -1,5 +1,15 @@
-// Hugging Face accelerate's configuration file: keys of accelerate/commands/config/config_args.py and
-// utils/dataclasses.py of 1.x, and older spellings.
+// Reads accelerate's configuration file, default_config.yaml as `accelerate config` writes it:
+//
+//   distributed_type: FSDP
+//   mixed_precision: bf16
+//   num_machines: 2
+//   num_processes: 16
+//   fsdp_config: {fsdp_version: 2, fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP}
+//
+// Keys are those of accelerate/commands/config/config_args.py and utils/dataclasses.py of 1.x, and older
+// spellings. Taken are the strategy with its options, precision, accumulation, processes and compilation.
+// Addresses, rendezvous and TPU keys have no influence; degrees of other parallelisms and features that no
+// model describes are told as such. Values of a wrong type and an unknown distributed_type are mistakes.
 #include <algorithm>
 #include <array>
 
@@ -13,7 +23,9 @@ namespace foretrain {
 
 namespace {
 
+/// Keys that no function below reads. Order matters: the first row whose path fits decides.
 constexpr KeyRule kAccelerateRules[] = {
+    // Sections of strategies, whose main keys are read by functions.
     {"deepspeed_config.zero3_init_flag", KeyReads::nothing, {}, "before the first step"},
     {"deepspeed_config.deepspeed_moe_layer_cls_names", KeyReads::unmodelled, {}, "mixtures of experts"},
     {"deepspeed_config.*", KeyReads::nothing, {}, "of starting, checkpoints or paths"},
@@ -30,6 +42,7 @@ constexpr KeyRule kAccelerateRules[] = {
     {"dynamo_config.*", KeyReads::nothing},
     {"parallelism_config.*", KeyReads::nothing},
     {"fsdp_config.*", KeyReads::nothing},
+    // TPUs.
     {"downcast_bf16", KeyReads::nothing, {}, "of TPUs"},
     {"tpu_.*", KeyReads::nothing},
     {"tpu_env", KeyReads::nothing},
@@ -38,6 +51,7 @@ constexpr KeyRule kAccelerateRules[] = {
     {"tpu_name", KeyReads::nothing},
     {"tpu_zone", KeyReads::nothing},
     {"tpu_vm", KeyReads::nothing},
+    // Start of the processes.
     {"enable_cpu_affinity", KeyReads::unmodelled, {}, "processes are bound to the cores near their GPU"},
     {"compute_environment", KeyReads::nothing},
     {"debug", KeyReads::unmodelled, {}, "shapes of every collective are compared"},
@@ -55,7 +69,7 @@ constexpr KeyRule kAccelerateRules[] = {
     {"commands", KeyReads::nothing},
     {"main_process_file", KeyReads::nothing}};
 
-/// Copies of the shards.
+/// Reads how many copies of the shards there are. Copies of shards are FSDP's hybrid sharding.
 void read_copies(SettingsReading& reading) {
   const auto copies =
       reading.integer({"parallelism_config.parallelism_config_dp_replicate_size"}, 1, 1'000'000);
@@ -68,16 +82,19 @@ void read_copies(SettingsReading& reading) {
                    "shards inside a node, whatever their number");
 }
 
-/// The configuration of DeepSpeed that the file names, or its own keys.
+/// Reads the DeepSpeed configuration that the file names, otherwise the file's own keys. The named file is
+/// read with what this one has: "auto" is resolved by its precision and number of processes.
 void read_deepspeed_plugin(SettingsReading& reading, int gpus) {
   constexpr const char* kFile = "deepspeed_config.deepspeed_config_file";
   const YamlNode* file = reading.find({kFile});
   if (file != nullptr && file->text != "none") {
+    // The file is looked for beside this one.
     const auto text = reading.context().find ? reading.context().find(file->text) : std::nullopt;
     if (!text) return reading.fate(KeyFate::open, "the file is not read: it does not lie beside this one");
     std::vector<ProgramArgument> told;
     if (reading.context().arguments != nullptr) told = *reading.context().arguments;
     const std::string mixed = reading.word({"mixed_precision"}).value_or("no");
+    // Inside, no further file is opened, so two files cannot include each other.
     if (mixed != "no") told.push_back({mixed, "mixed_precision", "true", {}});
     SettingsContext context = reading.context();
     context.find = nullptr;
@@ -87,6 +104,7 @@ void read_deepspeed_plugin(SettingsReading& reading, int gpus) {
     reading.fate_of(kFile, KeyFate::usual, "read as " + inner.format);
     return reading.include(inner);
   }
+  // Without a file, the keys of this section are DeepSpeed's settings.
   const auto stage = reading.integer({"deepspeed_config.zero_stage"}, 0, 3);
   const std::string name = fmt::format("\"zero{}\"", stage.value_or(2));
   if (stage)
@@ -98,13 +116,15 @@ void read_deepspeed_plugin(SettingsReading& reading, int gpus) {
     reading.effect({{"loop.clip_grad_norm", *norm > 0 ? "\"on_device\"" : "\"none\""}});
 }
 
+/// Reads the number of micro-steps.
 void read_accelerate_accumulation(SettingsReading& reading) {
   const auto steps = reading.integer(
       {"deepspeed_config.gradient_accumulation_steps", "gradient_accumulation_steps"}, 1, 4096);
   if (steps) reading.effect({{"strategy.accumulation", std::to_string(*steps)}});
 }
 
-/// tp, pp, cp of Megatron-LM and of parallelism_config.
+/// Reads the degrees of tensor, pipeline, context and sequence parallelism in Megatron-LM's and accelerate's
+/// own sections.
 void read_degrees(SettingsReading& reading) {
   struct Degree {
     const char *path, *what;
@@ -120,6 +140,7 @@ void read_degrees(SettingsReading& reading) {
   }
 }
 
+/// Reads accelerate's Megatron-LM plug-in, whose data parallelism resembles ZeRO 0 or 1.
 void read_megatron_plugin(SettingsReading& reading) {
   const bool shards =
       reading.flag({"megatron_lm_config.megatron_lm_use_distributed_optimizer"}).value_or(true);
@@ -134,7 +155,7 @@ void read_megatron_plugin(SettingsReading& reading) {
     reading.effect({{"loop.clip_grad_norm", *norm > 0 ? "\"on_device\"" : "\"none\""}});
 }
 
-/// MULTI_GPU, FSDP, …; what else the strategy has is read with it.
+/// Reads MULTI_GPU, FSDP and so on, with the options of that strategy.
 void read_distributed_type(SettingsReading& reading, int gpus) {
   std::string type = reading.word({"distributed_type"}).value_or("");
   if (type == "multi_gpu") return reading.effect({{"strategy.name", "\"ddp\""}});
@@ -142,6 +163,7 @@ void read_distributed_type(SettingsReading& reading, int gpus) {
     if (reading.has("distributed_type")) reading.fate(KeyFate::usual, "one process");
     return;
   }
+  // Each strategy's own section is read by a function of its own.
   if (type == "fsdp") {
     reading.fate(KeyFate::usual, "see fsdp_config");
     return read_fsdp_keys(reading, "fsdp_config.");
@@ -154,6 +176,7 @@ void read_distributed_type(SettingsReading& reading, int gpus) {
     reading.fate(KeyFate::usual, "see megatron_lm_config");
     return read_megatron_plugin(reading);
   }
+  // Kinds of accelerate that train on no GPU, or by other means, are valid and not modelled.
   const bool known = type.starts_with("multi_") || type == "tpu" || type == "xla" || type == "tp";
   if (!known)
     return reading.mistake(fmt::format("\"{}\" is no distributed_type", type),
@@ -161,9 +184,11 @@ void read_distributed_type(SettingsReading& reading, int gpus) {
   reading.fate(KeyFate::not_modelled, "no GPUs of a kind that is known here train so");
 }
 
+/// Reads the backend of torch.compile. Only Inductor and CUDA graphs are modelled.
 void read_compilation(SettingsReading& reading) {
   const auto backend = reading.word({"dynamo_config.dynamo_backend", "dynamo_backend"});
   if (!backend) return;
+  // The key is there and names a backend.
   if (*backend == "no") return reading.fate(KeyFate::usual, "not compiled");
   if (*backend == "inductor") return reading.effect({{"framework.execution", "\"compiled\""}});
   if (*backend == "cudagraphs") return reading.effect({{"framework.execution", "\"cuda_graphs\""}});
@@ -171,7 +196,7 @@ void read_compilation(SettingsReading& reading) {
   reading.fate(KeyFate::not_modelled, "kernels of another compiler than Inductor");
 }
 
-/// Processes over all machines.
+/// Reads the number of processes over all machines; 0: not given. It must be a multiple of the machines.
 int read_processes(SettingsReading& reading) {
   const auto machines = reading.integer({"num_machines"}, 1, 100'000);
   if (machines) {
@@ -185,11 +210,12 @@ int read_processes(SettingsReading& reading) {
   if (machines && *all % *machines != 0)
     reading.mistake(fmt::format("num_processes = {} is no multiple of num_machines = {}", *all, *machines),
                     "num_processes counts the processes of all machines");
+  // The last look-up was that of num_processes, so the effect is told of it.
   reading.effect({{"run.gpus", gpu_list(*all)}}, "one process per GPU, over all machines");
   return static_cast<int>(*all);
 }
 
-/// fp16 and bf16 are casts in DDP; FSDP and DeepSpeed keep 16-bit weights.
+/// Reads the precision. fp16 and bf16 are casts in DDP; FSDP and DeepSpeed keep 16-bit weights.
 void read_mixed_precision(SettingsReading& reading) {
   const std::string type = reading.word({"distributed_type"}).value_or("");
   const auto word = reading.word({"mixed_precision"});
@@ -197,11 +223,13 @@ void read_mixed_precision(SettingsReading& reading) {
       !put_precision(reading, *word, type == "fsdp" || type == "deepspeed" || type == "megatron_lm"))
     reading.mistake(fmt::format("\"{}\" is no mixed_precision", *word), "no, fp16, bf16 or fp8");
   if (word == "no") reading.fate(KeyFate::usual, "the model's own precision");
+  // Old versions had a key `fp16` of their own.
   if (reading.flag({"fp16"}).value_or(false)) put_precision(reading, "fp16", type == "deepspeed");
 }
 
 }  // namespace
 
+/// A file of TrainingArguments may have an fsdp_config as well; its batch size tells the two apart.
 bool is_accelerate(const YamlNode& tree) {
   constexpr std::array<std::string_view, 6> kMarks{
       "distributed_type", "compute_environment",    "fsdp_config",
@@ -210,6 +238,7 @@ bool is_accelerate(const YamlNode& tree) {
          tree.at("per_device_train_batch_size").is_null();
 }
 
+/// The number of processes comes first: DeepSpeed's batch depends on it.
 void read_accelerate(SettingsReading& reading) {
   const int gpus = read_processes(reading);
   read_distributed_type(reading, gpus);

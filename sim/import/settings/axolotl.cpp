@@ -1,4 +1,13 @@
-// axolotl's YAML (src/axolotl/utils/schemas/config.py): Hugging Face's Trainer under other names.
+// Reads axolotl's YAML (src/axolotl/utils/schemas/config.py): the options of Hugging Face's Trainer under
+// other names, for example
+//
+//   base_model: meta-llama/Llama-3.1-8B
+//   micro_batch_size: 2
+//   gradient_accumulation_steps: 8
+//   adapter: lora
+//
+// Taken are batch, accumulation, strategy, precision, optimizer, adapters, loader and compilation. Data sets,
+// learning rates and logging have no influence.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -11,6 +20,7 @@ namespace foretrain {
 
 namespace {
 
+/// Keys that one row describes whole.
 constexpr KeyRule kAxolotlRules[] = {
     {"micro_batch_size", KeyReads::integer, "model.batch_per_gpu"},
     {"gradient_accumulation_steps", KeyReads::integer, "strategy.accumulation"},
@@ -20,8 +30,10 @@ constexpr KeyRule kAxolotlRules[] = {
     {"dataloader_prefetch_factor", KeyReads::integer, "data.prefetch"},
     {"ddp_find_unused_parameters", KeyReads::flag, "strategy.find_unused_parameters"},
     {"ddp_bucket_cap_mb", KeyReads::mebibytes, "strategy.bucket_cap"},
+    // Lengths of samples: the model assumes that all have the length of the model file.
     {"group_by_length", KeyReads::unmodelled, {}, "batches of sequences alike"},
     {"pad_to_sequence_len", KeyReads::usual, {}, "every sample has the tokens of the model file"},
+    // Parallelisms that a strategy of data parallelism does not have.
     {"tensor_parallel_size", KeyReads::unmodelled, {}, "tensor parallel", "1"},
     {"context_parallel_size", KeyReads::unmodelled, {}, "context parallel", "1"},
     {"sequence_parallel_degree", KeyReads::unmodelled, {}, "sequence parallel", "1"},
@@ -32,6 +44,7 @@ constexpr KeyRule kAxolotlRules[] = {
     {"special_tokens.*", KeyReads::nothing},
 };
 
+/// Keys that neither time nor memory depends on.
 constexpr const char* kAxolotlIdle[] = {"base_model",
                                         "model_type",
                                         "tokenizer_type",
@@ -56,7 +69,7 @@ constexpr const char* kAxolotlIdle[] = {"base_model",
                                         "resume_from_checkpoint",
                                         "strict"};
 
-/// A list of words: full_shard, auto_wrap, offload.
+/// Reads axolotl's list of words for FSDP: full_shard, auto_wrap, offload.
 void read_sharding_words(SettingsReading& reading) {
   const YamlNode* words = reading.find({"fsdp"});
   if (words == nullptr) return;
@@ -72,10 +85,13 @@ void read_sharding_words(SettingsReading& reading) {
   reading.effect(std::move(effects));
 }
 
+/// Reads the DeepSpeed file that the settings name. Without the file the stage is unknown, so ZeRO 0 stands
+/// for it with a note.
 void read_axolotl_deepspeed(SettingsReading& reading) {
   const YamlNode* file = reading.find({"deepspeed"});
   if (file == nullptr || file->kind != SettingKind::scalar) return;
   const auto text = reading.context().find ? reading.context().find(file->text) : std::nullopt;
+  // A file that is not there leaves the stage open.
   if (!text)
     return reading.effect({{"strategy.name", "\"zero0\""}},
                           "the stage is in the file, which does not lie beside this one");
@@ -86,6 +102,7 @@ void read_axolotl_deepspeed(SettingsReading& reading) {
   reading.include(inner);
 }
 
+/// Reads fp16 and bf16. Sharded strategies keep 16-bit weights, so the strategy is read before.
 void read_axolotl_precision(SettingsReading& reading) {
   const std::string strategy = value_of(reading.out(), "strategy.name");
   const bool half = strategy.starts_with("\"fsdp") || strategy.starts_with("\"zero");
@@ -100,15 +117,18 @@ void read_axolotl_precision(SettingsReading& reading) {
 
 }  // namespace
 
+/// Other tools have a base_model; the batch or length under axolotl's names tells them apart.
 bool is_axolotl(const YamlNode& tree) {
   return !tree.at("base_model").is_null() &&
          (!tree.at("micro_batch_size").is_null() || !tree.at("sequence_len").is_null());
 }
 
+/// The strategy comes first: the precision depends on it, and adapters on the precision.
 void read_axolotl(SettingsReading& reading) {
   reading.by_default("axolotl starts Hugging Face's Trainer",
                      {{"strategy.name", "\"ddp\""}, {"loop.hooks", "\"huggingface\""}});
   read_sharding_words(reading);
+  // A table of accelerate's keys may stand beside the words.
   const YamlNode* table = reading.find({"fsdp_config"});
   if (table != nullptr && table->kind == SettingKind::map) read_fsdp_keys(reading, "fsdp_config.");
   read_axolotl_deepspeed(reading);

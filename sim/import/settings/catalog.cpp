@@ -1,5 +1,9 @@
-// What kind of text a file is decides how it becomes a tree; what stands in the tree decides the format. The
-// order is that of trying: marks that stand in one format alone come first.
+// Decides which format a settings file has, and reads it.
+//
+// The kind of text (JSON, environment, command line, Python, TOML, YAML) decides how it becomes a tree. The
+// keys of the tree decide the format. Formats are tried in the order of the table: marks that stand in one
+// format alone come first. All readers work on the same kind of tree, so a format may come as YAML, as JSON
+// or as arguments.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -13,6 +17,7 @@ namespace foretrain {
 
 namespace {
 
+/// Names all formats, for the message about a file that none recognises.
 std::string known_settings() {
   std::string out = "known:";
   for (const SettingsFormat& format : settings_formats())
@@ -20,7 +25,7 @@ std::string known_settings() {
   return out;
 }
 
-/// The first line that is neither empty nor a comment.
+/// Returns the first line that is neither empty nor a comment.
 std::string_view first_line(std::string_view text) {
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
@@ -31,6 +36,7 @@ std::string_view first_line(std::string_view text) {
   return {};
 }
 
+/// Returns whether a line sets a variable of the environment: `export …`, or a name in capitals before '='.
 bool is_variable_line(std::string_view line) {
   if (line.starts_with("export ")) return true;
   const std::size_t equals = line.find('=');
@@ -40,6 +46,8 @@ bool is_variable_line(std::string_view line) {
   });
 }
 
+/// Returns whether a line is TOML: a table's heading, or '=' before any ':'. A bracket before '=' is a call
+/// in Python.
 bool is_toml_line(std::string_view line) {
   if (line.starts_with("["))
     return line.find(']') != std::string_view::npos && line.find(',') == std::string_view::npos;
@@ -48,6 +56,8 @@ bool is_toml_line(std::string_view line) {
          line.substr(0, equals).find('(') == std::string_view::npos;
 }
 
+/// Returns whether a text is Python: its first line begins so, or a call that sets up a training stands in
+/// it.
 bool is_python_text(std::string_view text, std::string_view line) {
   if (line.starts_with("import ") || line.starts_with("from ") || line.starts_with("def ") ||
       line.starts_with("class ") || line.starts_with("\"\"\"") || line.starts_with("@"))
@@ -58,19 +68,22 @@ bool is_python_text(std::string_view text, std::string_view line) {
   });
 }
 
+/// Returns whether a text makes a network of Ultralytics; its train() is a call to read then.
 bool has_ultralytics_call(std::string_view text) {
   return text.find("YOLO(") != std::string_view::npos || text.find("RTDETR(") != std::string_view::npos;
 }
 
-/// Whether a format has such keys.
+/// Returns whether any format recognises the keys.
 bool is_known(const YamlNode& tree) {
   return tree.kind == YamlNode::Kind::map &&
          std::ranges::any_of(settings_formats(),
                              [&](const SettingsFormat& format) { return format.recognises(tree); });
 }
 
+/// Turns a text into a tree by the kind of its first line. `words` are the arguments of a Python program.
 YamlNode tree_of_text(const SourceText& source, Diagnostics& diagnostics,
                       const std::vector<ShellWord>* words) {
+  // The order of the tests matters: each excludes what the later readers would misread.
   const std::string_view line = first_line(source.text);
   if (line.starts_with("{") || line.starts_with("//") || line.starts_with("/*"))
     return read_json_tree(source, diagnostics);
@@ -78,17 +91,19 @@ YamlNode tree_of_text(const SourceText& source, Diagnostics& diagnostics,
   if (line.starts_with("--") && line.size() > 2 && line[2] != '-' && line[2] != ' ')
     return read_argument_tree(source);
   if (is_python_text(source.text, line)) {
-    // The words of a recipe may stand in a comment.
+    // The words that mark a recipe may stand in a comment, so its tree must be one of a known format.
     if (YamlNode recipe; is_python_recipe(source.text))
       if (recipe = read_python_recipe(source); is_known(recipe)) return recipe;
     return read_python_calls(
         source, has_ultralytics_call(source.text) ? ultralytics_call_names() : python_call_names(), words);
   }
+  // TOML before YAML: nearly every text is some YAML.
   if (is_toml_line(line)) return read_toml_tree(source, diagnostics);
   const auto documents = read_yaml(source, {kLargestSettings, 4 * kMostSettings});
   return documents.empty() ? YamlNode{} : documents.front();
 }
 
+/// Throws InputError with the mistakes of the text.
 YamlNode tree_or_throw(const SourceText& source, const std::vector<ShellWord>* words) {
   Diagnostics diagnostics(source);
   YamlNode tree = tree_of_text(source, diagnostics, words);
@@ -98,16 +113,19 @@ YamlNode tree_or_throw(const SourceText& source, const std::vector<ShellWord>* w
 
 }  // namespace
 
+/// A format in Python comes first, because the names of its calls stand in no other tree.
 const std::vector<SettingsFormat>& settings_formats() {
   static const std::vector<SettingsFormat> rows{
       {"calls in Python",
        "Trainer, Fabric, DistributedDataParallel, FSDP, TrainingArguments, Accelerator; read, "
        "never run",
        is_python_program, read_python_program},
+      // Fine-tuning tools with marks of their own.
       {"PEFT adapter_config.json", "rank, target modules, modules trained as a whole", is_adapter_config,
        read_adapter_config},
       {"torchtune YAML", "model, dtype, optimizer, loss of a recipe", is_torchtune, read_torchtune},
       {"litgpt YAML", "lora_…, quantize, precision, train", is_litgpt, read_litgpt_settings},
+      // Recipes of large models, by their sections.
       {"Primus YAML", "modules.pre_trainer.overrides", is_primus, read_primus},
       {"NeMo YAML", "model and trainer with Megatron-LM's degrees", is_nemo, read_nemo},
       {"Megatron-Bridge", "model, train, ddp, as YAML or Python", is_megatron_bridge, read_megatron_bridge},
@@ -118,6 +136,7 @@ const std::vector<SettingsFormat>& settings_formats() {
       {"MaxText", "per_device_batch_size, ici_…_parallelism, remat_policy", is_maxtext, read_maxtext},
       {"nanotron YAML", "parallelism, tokens, optimizer", is_nanotron, read_nanotron},
       {"torchtitan TOML", "training, parallelism, compile", is_torchtitan, read_torchtitan},
+      // Libraries of training loops; Megatron-LM's arguments come behind the tools that share their names.
       {"Ultralytics", "args.yaml, or the words of a yolo command", is_ultralytics, read_ultralytics},
       {"Lightning", "the Trainer's arguments, also below trainer: of LightningCLI", is_lightning,
        read_lightning},
@@ -126,6 +145,7 @@ const std::vector<SettingsFormat>& settings_formats() {
       {"Megatron-LM arguments", "a command line or YAML", is_megatron, read_megatron},
       {"accelerate YAML", "with fsdp_config, deepspeed_config, megatron_lm_config", is_accelerate,
        read_accelerate},
+      // Configurations of single libraries.
       {"FSDP table", "what Hugging Face calls fsdp_config, by itself", is_fsdp_config, read_fsdp_config},
       {"DeepSpeed JSON", "with comments too", is_deepspeed, read_deepspeed},
       {"horovodrun", "its YAML of --config-file", is_horovodrun, read_horovodrun},
@@ -133,6 +153,7 @@ const std::vector<SettingsFormat>& settings_formats() {
   return rows;
 }
 
+/// Mistakes of all keys are thrown together, after the reader has seen all of them.
 TrainingSettings read_settings_tree(const SourceText& source, const YamlNode& tree,
                                     const SettingsFormat& format, const SettingsContext& context) {
   TrainingSettings out;
@@ -145,6 +166,7 @@ TrainingSettings read_settings_tree(const SourceText& source, const YamlNode& tr
   return out;
 }
 
+/// Text with a zero byte is a binary file.
 bool is_settings(const SourceText& source) {
   if (source.text.size() > kLargestSettings || source.text.find('\0') != std::string::npos) return false;
   try {
@@ -155,6 +177,7 @@ bool is_settings(const SourceText& source) {
   }
 }
 
+/// The size is checked before anything is parsed, so a huge file costs nothing.
 TrainingSettings read_settings(const SourceText& source, const SettingsContext& context) {
   if (source.text.size() > kLargestSettings)
     throw InputError(std::vector<Diagnostic>{
@@ -174,10 +197,12 @@ TrainingSettings read_settings(const SourceText& source, const SettingsContext& 
       {source.name, {}, "", "these are no training settings that are known", known_settings()}});
 }
 
+/// The words of a command line have no file, so `source` is the job script, for messages.
 std::optional<TrainingSettings> read_settings_of_words(const SourceText& source,
                                                        const std::vector<ShellWord>& words,
                                                        const SettingsContext& context) {
   const YamlNode tree = tree_of_words(words);
+  // Only some formats exist as a command line. A comparison of the functions names them.
   for (const SettingsFormat& format : settings_formats()) {
     const bool has_arguments = format.recognises == is_megatron || format.recognises == is_huggingface ||
                                format.recognises == is_lightning;

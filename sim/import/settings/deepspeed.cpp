@@ -1,5 +1,11 @@
-// DeepSpeed's configuration: keys and defaults of deepspeed/runtime/config.py, zero/config.py and
-// docs/_pages/config-json.md of DeepSpeed 0.16.
+// Reads DeepSpeed's configuration (ds_config.json), for example
+//
+//   {"train_micro_batch_size_per_gpu": 4, "zero_optimization": {"stage": 2}, "bf16": {"enabled": true}}
+//
+// Keys and defaults are those of deepspeed/runtime/config.py, zero/config.py and docs/_pages/config-json.md
+// of DeepSpeed 0.16. Taken are stage, batch, buckets, offload, precision, optimizer and clipping. "auto" is
+// resolved by the program's arguments, or stays open. Features that no model describes are told as such;
+// values of a wrong type, and batches that do not fit together, are mistakes.
 #include <algorithm>
 #include <array>
 
@@ -12,9 +18,13 @@ namespace foretrain {
 
 namespace {
 
+/// Note for sizes that DeepSpeed counts in elements.
 constexpr std::string_view kElements = "elements, by which DeepSpeed counts";
 
+/// Keys that no function below reads. Order matters: a row for a whole section stands behind those of its
+/// keys.
 constexpr KeyRule kDeepSpeedRules[] = {
+    // Buckets and thresholds of ZeRO, under their present and former names.
     {"zero_optimization.overlap_comm", KeyReads::flag, "strategy.overlap_comm"},
     {"zero_optimization.reduce_bucket_size", KeyReads::integer, "strategy.reduce_bucket_size", kElements},
     {"zero_optimization.allgather_bucket_size", KeyReads::integer, "strategy.allgather_bucket_size",
@@ -29,6 +39,7 @@ constexpr KeyRule kDeepSpeedRules[] = {
     {"zero_optimization.max_live_parameters", KeyReads::integer, "strategy.max_live_parameters"},
     {"zero_optimization.stage3_max_reuse_distance", KeyReads::integer, "strategy.max_reuse_distance"},
     {"zero_optimization.max_reuse_distance", KeyReads::integer, "strategy.max_reuse_distance"},
+    // Rest of the offload, whose devices read_deepspeed_offload() has read.
     {"zero_optimization.offload_param.*", KeyReads::nothing, {}, "part of the offload of parameters"},
     {"zero_optimization.offload_optimizer.ratio",
      KeyReads::unmodelled,
@@ -41,6 +52,7 @@ constexpr KeyRule kDeepSpeedRules[] = {
      {},
      "ZeRO++: weights are sharded inside nodes",
      "1"},
+    // ZeRO++ and MiCS change what is sent, and to whom.
     {"zero_optimization.zero_quantized_weights", KeyReads::unmodelled, {}, "ZeRO++: gathers of 8 bits"},
     {"zero_optimization.zero_quantized_nontrainable_weights",
      KeyReads::unmodelled,
@@ -86,6 +98,7 @@ constexpr KeyRule kDeepSpeedRules[] = {
      {},
      "the optimizer's step in parts, on GPUs as fast"},
     {"zero_optimization.*", KeyReads::nothing, {}, "of memory, checkpoints or loading"},
+    // Types of gradients on the wire and in memory.
     {"gradient_accumulation_dtype", KeyReads::unmodelled, {}, "the type gradients are added up in", "fp32"},
     {"data_types.grad_accum_dtype", KeyReads::unmodelled, {}, "the type gradients are added up in", "fp32"},
     {"communication_data_type", KeyReads::unmodelled, {}, "gradients travel in the type of the weights here"},
@@ -95,6 +108,7 @@ constexpr KeyRule kDeepSpeedRules[] = {
     {"prescale_gradients", KeyReads::usual, {}, "one division before or behind"},
     {"gradient_predivide_factor", KeyReads::usual, {}, "one division before or behind"},
     {"disable_allgather", KeyReads::unmodelled, {}, "weights are not gathered"},
+    // Details of precisions, which read_numbers() has chosen.
     {"fp16.auto_cast", KeyReads::nothing, {}, "a cast of the inputs"},
     {"fp16.*", KeyReads::nothing, {}, "how the loss is scaled"},
     {"bf16.immediate_grad_update", KeyReads::usual},
@@ -119,15 +133,18 @@ constexpr KeyRule kDeepSpeedRules[] = {
      KeyReads::unmodelled,
      {},
      "forward passes run again in backward where the program calls DeepSpeed's checkpointing"},
+    // Measurements that slow the step.
     {"wall_clock_breakdown", KeyReads::unmodelled, {}, "timers wait for the GPU in every micro-step"},
     {"memory_breakdown", KeyReads::unmodelled, {}, "memory is looked at in every step"},
     {"flops_profiler.enabled", KeyReads::unmodelled, {}, "the profiled step is slower"},
     {"comms_logger.enabled", KeyReads::unmodelled, {}, "every collective is waited for and logged"},
+    // Parallelisms beyond data parallelism.
     {"tensor_parallel.autotp_size", KeyReads::unmodelled, {}, "tensor parallel", "1"},
     {"tensor_parallel.*", KeyReads::unmodelled, {}, "tensor parallel", "1"},
     {"sequence_parallel_size", KeyReads::unmodelled, {}, "sequence parallel", "1"},
     {"pipeline.stages", KeyReads::unmodelled, {}, "pipeline parallel", "1"},
     {"pipeline.*", KeyReads::nothing, {}, "of pipelines, which the program builds"},
+    // Features that change the work of a step.
     {"sparse_attention.*", KeyReads::unmodelled, {}, "attention with fewer products"},
     {"progressive_layer_drop.enabled", KeyReads::unmodelled, {}, "layers are left out by chance"},
     {"compression_training.*", KeyReads::unmodelled, {}, "quantized or pruned layers"},
@@ -141,6 +158,7 @@ constexpr KeyRule kDeepSpeedRules[] = {
     {"autotuning.enabled", KeyReads::unmodelled, {}, "stage and batch are searched for"},
     {"eigenvalue.enabled", KeyReads::unmodelled, {}, "one more backward pass now and then"},
     {"dataloader_drop_last", KeyReads::flag, "data.drop_last"},
+    // Details of features above, and sections without influence.
     {"flops_profiler.*", KeyReads::nothing},
     {"comms_logger.*", KeyReads::nothing},
     {"progressive_layer_drop.*", KeyReads::nothing},
@@ -168,7 +186,8 @@ constexpr KeyRule kDeepSpeedRules[] = {
     {"use_data_before_expert_parallelism", KeyReads::nothing},
     {"graph_harvesting", KeyReads::nothing}};
 
-/// The stage; before DeepSpeed had stages, true was stage 1.
+/// Reads the stage of ZeRO. Before DeepSpeed had stages, zero_optimization was true or false; true was stage
+/// 1.
 void read_stage(SettingsReading& reading) {
   const YamlNode* whole = reading.find({"zero_optimization"});
   const bool is_flag = whole != nullptr && whole->kind == YamlNode::Kind::scalar;
@@ -187,11 +206,13 @@ void read_stage(SettingsReading& reading) {
   reading.effect({{"strategy.name", fmt::format("\"zero{}\"", stage)}});
 }
 
-/// "auto" is what the program is told by --fp16 or --bf16.
+/// Returns whether a section such as fp16 is enabled. "auto" means what the program's argument says, --fp16
+/// or --bf16; without known arguments it stays open.
 bool is_on(SettingsReading& reading, const std::string& section, const char* argument) {
   const std::string path = section + ".enabled";
   if (!reading.is_auto(path)) return reading.flag({path}).value_or(false);
   const std::string told = reading.argument(argument);
+  // --fp16 may stand alone, as a flag.
   if (!told.empty()) return flag_in(told).value_or(true);
   if (reading.context().arguments == nullptr)
     reading.fate(KeyFate::open,
@@ -201,6 +222,7 @@ bool is_on(SettingsReading& reading, const std::string& section, const char* arg
   return false;
 }
 
+/// Reads Apex's mixed precision; from level O2 on weights have 16 bits.
 void read_amp(SettingsReading& reading) {
   if (!reading.flag({"amp.enabled"}).value_or(false)) return;
   const bool half = reading.word({"amp.opt_level"}).value_or("o1") >= "o2";
@@ -208,6 +230,7 @@ void read_amp(SettingsReading& reading) {
                     {{"model.precision", "\"amp_fp16\""}, {"model.half_weights", toml_flag(half)}});
 }
 
+/// Reads the precision. Both fp16 and bf16 keep 16-bit weights beside fp32 ones in the optimizer.
 void read_numbers(SettingsReading& reading) {
   const bool fp16 = is_on(reading, "fp16", "fp16");
   if (fp16)
@@ -217,6 +240,7 @@ void read_numbers(SettingsReading& reading) {
   if (bf16)
     reading.effect_of(section + ".enabled",
                       {{"model.precision", "\"bf16\""}, {"model.half_weights", "true"}});
+  // DeepSpeed takes one of them.
   if (fp16 && bf16)
     reading.mistake_at(section + ".enabled", "fp16 and bf16 are both enabled", "DeepSpeed takes one of them");
   read_amp(reading);
@@ -227,14 +251,17 @@ void read_numbers(SettingsReading& reading) {
   }
 }
 
-/// DeepSpeed's own Adam is one fused kernel, unless torch_adam says otherwise; on the CPU it is another one.
+/// Reads the optimizer. DeepSpeed's own Adam is one fused kernel unless torch_adam is true. One on the CPU is
+/// another one, which the offload decides.
 void read_deepspeed_optimizer(SettingsReading& reading) {
   const auto type = reading.word({"optimizer.type"});
   if (!type) return;
   const bool of_torch = reading.flag({"optimizer.params.torch_adam"}).value_or(false);
+  // adam_w_mode is true by default, so Adam decays weights as AdamW does.
   const bool decoupled = reading.flag({"optimizer.params.adam_w_mode"}).value_or(true);
   const bool is_adam = *type == "adam" || *type == "adamw" || *type == "fusedadam";
   reading.find({"optimizer.type"});
+  // adam_w_mode and torch_adam count for Adam alone.
   if (is_adam) {
     std::vector<SettingEffect> effects{
         {"model.optimizer", *type == "adam" && !decoupled ? "\"adam\"" : "\"adamw\""}};
@@ -247,6 +274,7 @@ void read_deepspeed_optimizer(SettingsReading& reading) {
     reading.fate(KeyFate::not_modelled, "no optimizer that is known; --set model.optimizer=NAME says one");
 }
 
+/// Reads the clipping of gradients; "auto" is max_grad_norm of Hugging Face's Trainer.
 void read_clipping(SettingsReading& reading) {
   constexpr const char* kPath = "gradient_clipping";
   if (reading.is_auto(kPath)) {
@@ -263,7 +291,7 @@ void read_clipping(SettingsReading& reading) {
   reading.effect({{"loop.clip_grad_norm", *norm > 0 ? "\"on_device\"" : "\"none\""}});
 }
 
-/// Sizes that Hugging Face fills in from the width of the network.
+/// Explains sizes that Hugging Face fills in from the width of the network, which the file does not have.
 void explain_auto_sizes(SettingsReading& reading) {
   struct Size {
     const char *path, *meaning, *key;
@@ -282,6 +310,8 @@ void explain_auto_sizes(SettingsReading& reading) {
 
 }  // namespace
 
+/// Returns whether a tree has a key of DeepSpeed at its top, or a section for a precision.
+/// Hugging Face's arguments may name the same keys; the batch of the Trainer tells them apart.
 bool is_deepspeed(const YamlNode& tree) {
   constexpr std::array<std::string_view, 6> kMarks{"zero_optimization",    "train_micro_batch_size_per_gpu",
                                                    "train_batch_size",     "zero_allow_untested_optimizer",
@@ -293,6 +323,7 @@ bool is_deepspeed(const YamlNode& tree) {
   return (has_mark || has_section) && tree.at("per_device_train_batch_size").is_null();
 }
 
+/// The batch comes first, since it gives the number of GPUs where all three counts are there.
 void read_deepspeed(SettingsReading& reading) {
   read_deepspeed_batch(reading);
   read_stage(reading);

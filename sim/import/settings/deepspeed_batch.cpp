@@ -1,5 +1,7 @@
-// The batch of DeepSpeed: a total, samples of a GPU and micro-steps, of which two say the third and all three
-// must agree (docs/_pages/config-json.md).
+// Reads the batch of DeepSpeed: a total, samples of a GPU, and micro-steps. Two of them give the third, and
+// all three must agree (docs/_pages/config-json.md):
+//
+//   train_batch_size = train_micro_batch_size_per_gpu * gradient_accumulation_steps * number of GPUs
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -10,9 +12,11 @@ namespace foretrain {
 
 namespace {
 
+/// Largest numbers that the scenario takes.
 constexpr std::int64_t kMostBatch = 1'000'000, kMostGlobalBatch = 100'000'000, kMostAccumulation = 4096;
 
-/// A count of the batch, or nothing where it is "auto": then what the program is told.
+/// Returns one count of the batch. For "auto" it is what the program's argument says; nothing where that is
+/// not known.
 std::optional<std::int64_t> batch_part(SettingsReading& reading, const char* path, const char* argument,
                                        std::int64_t most) {
   if (!reading.is_auto(path)) return reading.integer({path}, 1, most);
@@ -21,6 +25,7 @@ std::optional<std::int64_t> batch_part(SettingsReading& reading, const char* pat
   return std::nullopt;
 }
 
+/// Reads the three counts. Each case below is a set of counts that are known.
 class BatchReader {
  public:
   explicit BatchReader(SettingsReading& reading)
@@ -30,8 +35,10 @@ class BatchReader {
         steps_(batch_part(reading, kSteps, "accumulation", kMostAccumulation)),
         gpus_(reading.context().gpus) {}
 
+  /// Reads the batch by whichever counts are known.
   void read() {
     if (!micro_ && reading_.is_auto(kMicro) && !reading_.has(kAll)) ask(kMicro, "model.batch_per_gpu");
+    // Hugging Face's Trainer has one micro-step unless it is told otherwise.
     if (reading_.is_auto(kSteps) && !steps_ && reading_.context().arguments != nullptr) steps_ = 1;
     if (all_ && micro_ && steps_) return all_three();
     if (micro_ && !all_) return without_all();
@@ -44,16 +51,19 @@ class BatchReader {
   static constexpr const char *kAll = "train_batch_size", *kMicro = "train_micro_batch_size_per_gpu",
                               *kSteps = "gradient_accumulation_steps";
 
+  /// Notes that the program's arguments decide a count.
   void ask(const char* path, const char* key) {
     reading_.fate_of(
         path, KeyFate::open,
         fmt::format("\"auto\" is filled in by the program's arguments; --set {}=N says it", key));
   }
+  /// Tells the samples of a GPU, or the micro-steps.
   void put_micro() { reading_.effect_of(kMicro, {{"model.batch_per_gpu", std::to_string(*micro_)}}); }
   void put_steps(std::int64_t steps) {
     if (steps_) reading_.effect_of(kSteps, {{"strategy.accumulation", std::to_string(steps)}});
   }
-  /// "auto" that nothing resolves stays open; a total that follows from the others is as usual.
+  /// Handles what remains: "auto" that nothing resolves stays open, and a total that follows from the others
+  /// needs no effect.
   void put_rest() {
     if (reading_.is_auto(kAll) && !all_) reading_.fate_of(kAll, KeyFate::usual, "follows from the others");
     if (reading_.is_auto(kMicro) && !micro_ && !all_) ask(kMicro, "model.batch_per_gpu");
@@ -61,7 +71,9 @@ class BatchReader {
     if (steps_) put_steps(*steps_);
   }
 
+  /// All three counts are known, so the number of GPUs follows.
   void all_three() {
+    // Samples of one GPU in a step of the optimizer.
     const std::int64_t of_one = *micro_ * *steps_;
     if (*all_ % of_one != 0)
       return reading_.mistake_at(
@@ -86,12 +98,14 @@ class BatchReader {
     reading_.out().processes = static_cast<int>(std::min<std::int64_t>(gpus, 1'000'000));
   }
 
+  /// The total is not given, so it follows.
   void without_all() {
     put_micro();
     put_rest();
   }
 
-  /// DeepSpeed shares the total out: model.global_batch are the samples of one micro-step.
+  /// The samples of a GPU are not given: DeepSpeed divides the total. model.global_batch are the samples of
+  /// one micro-step on all GPUs.
   void without_micro() {
     const std::int64_t steps = steps_.value_or(1);
     if (*all_ % steps != 0)
@@ -108,6 +122,7 @@ class BatchReader {
     if (reading_.is_auto(kSteps) && !steps_) reading_.fate_of(kSteps, KeyFate::usual, "1");
   }
 
+  /// The micro-steps are not given: they follow once the number of GPUs is known.
   void without_steps() {
     put_micro();
     if (gpus_ == 0)
@@ -130,6 +145,7 @@ class BatchReader {
 
 }  // namespace
 
+/// The constructor looks the counts up, so the order of its members is that of the look-ups.
 void read_deepspeed_batch(SettingsReading& reading) { BatchReader(reading).read(); }
 
 }  // namespace foretrain

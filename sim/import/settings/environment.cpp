@@ -1,5 +1,11 @@
-// Environment variables of Horovod, NCCL, BytePS, TensorFlow and OpenMP (horovod/common/common.h and the user
-// guides of each), and horovodrun's own file (horovod/runner/common/util/config_parser.py).
+// Reads environment variables of Horovod, NCCL, BytePS, TensorFlow and OpenMP (horovod/common/common.h and
+// the user guides of each), as a file or as a job script sets them:
+//
+//   export NCCL_ALGO=Ring
+//   HOROVOD_FUSION_THRESHOLD=67108864
+//
+// It also reads horovodrun's own file (horovod/runner/common/util/config_parser.py). Variables that are not
+// in the tables have no known influence.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,10 +19,12 @@ namespace foretrain {
 
 namespace {
 
-/// Of strategy.cpu_threads.
+/// Largest value of strategy.cpu_threads.
 constexpr double kMostHostThreads = 1024;
 
+/// Variables that one row describes whole.
 constexpr KeyRule kEnvironmentRules[] = {
+    // Horovod.
     {"HOROVOD_FUSION_THRESHOLD", KeyReads::bytes, "strategy.fusion_threshold"},
     {"HOROVOD_CYCLE_TIME", KeyReads::milliseconds, "strategy.cycle_time"},
     {"HOROVOD_CACHE_CAPACITY", KeyReads::integer, "strategy.cache_capacity"},
@@ -44,6 +52,7 @@ constexpr KeyRule kEnvironmentRules[] = {
     {"HOROVOD_GPU_ALLGATHER", KeyReads::nothing},
     {"HOROVOD_ADASUM_MPI_CHUNK_SIZE", KeyReads::nothing},
     {"HOROVOD_THREAD_AFFINITY", KeyReads::nothing},
+    // NCCL, with the newer names of its limits (CTAs).
     {"NCCL_MIN_NCHANNELS", KeyReads::integer, "nccl.min_channels"},
     {"NCCL_MIN_CTAS", KeyReads::integer, "nccl.min_channels"},
     {"NCCL_MAX_NCHANNELS", KeyReads::integer, "nccl.max_channels"},
@@ -62,13 +71,15 @@ constexpr KeyRule kEnvironmentRules[] = {
     {"NCCL_GRAPH_FILE", KeyReads::unmodelled, {}, "channels that NCCL did not search for"},
     {"NCCL_TOPO_FILE", KeyReads::unmodelled, {}, "a topology of its own; foretrain topology import reads it"},
     {"NCCL_TUNER_PLUGIN", KeyReads::unmodelled, {}, "a plug-in chooses algorithms"},
+    // Variables of BytePS, CUDA and PyTorch.
     {"BYTEPS_PARTITION_BYTES", KeyReads::bytes, "strategy.partition_bytes"},
     {"CUDA_LAUNCH_BLOCKING", KeyReads::unmodelled, {}, "the host waits for every kernel", "0"},
     {"TORCH_DISTRIBUTED_DEBUG", KeyReads::unmodelled, {}, "checks in every step", "OFF"},
     {"TORCH_NCCL_BLOCKING_WAIT", KeyReads::unmodelled, {}, "the host waits for every collective", "0"},
     {"NCCL_BLOCKING_WAIT", KeyReads::unmodelled, {}, "the host waits for every collective", "0"}};
 
-/// Words of NCCL's lists: one that is asked for, or none that are ruled out.
+/// Reads one of NCCL's choices. NCCL's lists may ask for one word, for several, or rule words out (^); only a
+/// single word can be a setting of the scenario.
 void read_nccl_choice(SettingsReading& reading, const char* path, const char* key) {
   const auto said = reading.word({path});
   if (!said) return;
@@ -79,13 +90,14 @@ void read_nccl_choice(SettingsReading& reading, const char* path, const char* ke
   reading.effect({{key, toml_text(word)}});
 }
 
+/// Returns whether a variable belongs to a library whose settings are read.
 bool is_ours(std::string_view name) {
   return name.starts_with("HOROVOD_") || name.starts_with("NCCL_") || name.starts_with("BYTEPS_") ||
          name == "TF_GPU_THREAD_MODE" || name == "CUDA_LAUNCH_BLOCKING" || name == "OMP_NUM_THREADS" ||
          name.starts_with("TORCH_");
 }
 
-/// In what Horovod's file calls params, and on horovodrun's line.
+/// Keys of horovodrun: below `params` and other sections in its file, by themselves on its command line.
 constexpr KeyRule kHorovodrunRules[] = {
     {"params.fusion_threshold_mb", KeyReads::mebibytes, "strategy.fusion_threshold"},
     {"fusion_threshold_mb", KeyReads::mebibytes, "strategy.fusion_threshold"},
@@ -121,6 +133,7 @@ constexpr KeyRule kHorovodrunRules[] = {
 
 }  // namespace
 
+/// The names are those of the functions below, then those of the table.
 const std::vector<std::string_view>& library_variables() {
   static const std::vector<std::string_view> kNames = [] {
     std::vector<std::string_view> names{"NCCL_ALGO",      "NCCL_PROTO",         "NCCL_NVLS_ENABLE",
@@ -131,11 +144,14 @@ const std::vector<std::string_view>& library_variables() {
   return kNames;
 }
 
+/// Any variable of a known library will do: a shell's environment has hundreds of others.
 bool is_environment(const YamlNode& tree) {
   return std::ranges::any_of(tree.entries, [](const auto& entry) { return is_ours(entry.first); });
 }
 
+/// Variables of Horovod or BytePS in a run mean that it uses that library.
 void read_environment(SettingsReading& reading) {
+  // Only these variables show that the run uses Horovod.
   const bool horovod = std::ranges::any_of(
       std::array{"HOROVOD_FUSION_THRESHOLD", "HOROVOD_CYCLE_TIME", "HOROVOD_CACHE_CAPACITY",
                  "HOROVOD_HIERARCHICAL_ALLREDUCE", "HOROVOD_TORUS_ALLREDUCE", "HOROVOD_BATCH_D2D_MEMCOPIES"},
@@ -153,6 +169,7 @@ void read_environment(SettingsReading& reading) {
                                                       : "\"auto\""}});
   if (const auto mode = reading.word({"TF_GPU_THREAD_MODE"}))
     reading.effect({{"strategy.private_threads", toml_flag(*mode == "gpu_private")}});
+  // A list such as "4,2" is one number for each level of nesting and stays open.
   if (const YamlNode* threads = reading.find({"OMP_NUM_THREADS"})) {
     const double count = number_in(threads->text).value_or(0);
     if (count >= 1 && count <= kMostHostThreads && count == std::floor(count))
@@ -161,13 +178,15 @@ void read_environment(SettingsReading& reading) {
       reading.fate(KeyFate::open, "--set strategy.cpu_threads=N says it");
   }
   reading.apply(kEnvironmentRules);
-  // Other variables have no influence that is known, and a shell has hundreds of them.
+  // Other variables have no influence that is known. A shell has hundreds of them, so they are not listed as
+  // unknown.
   for (const char* word :
        {"HOROVOD_LOG_LEVEL", "HOROVOD_STALL_CHECK_DISABLE", "NCCL_DEBUG", "NCCL_DEBUG_SUBSYS",
         "NCCL_SOCKET_IFNAME", "NCCL_IB_TIMEOUT", "NCCL_ASYNC_ERROR_HANDLING"})
     reading.fate_of(word, KeyFate::no_influence);
 }
 
+/// The keys stand below `params` in a file, and by themselves on a command line.
 bool is_horovodrun(const YamlNode& tree) {
   const YamlNode& params = tree.at("params");
   for (const char* mark :
@@ -177,6 +196,7 @@ bool is_horovodrun(const YamlNode& tree) {
   return false;
 }
 
+/// horovodrun starts one process for each GPU.
 void read_horovodrun(SettingsReading& reading) {
   reading.by_default("horovodrun", {{"strategy.name", "\"horovod\""}});
   if (const auto all = reading.integer({"num_proc", "np"}, 1, 1'000'000)) {

@@ -1,5 +1,11 @@
-// PyTorch's FSDP as other tools configure it: accelerate's fsdp_config (old and new names), and the same
-// table by itself, as Hugging Face's Trainer takes it.
+// Reads PyTorch's FSDP as other tools configure it: accelerate's fsdp_config with old and new names, and the
+// same table by itself, as Hugging Face's Trainer takes it:
+//
+//   {"fsdp_version": 2, "fsdp_reshard_after_forward": true, "fsdp_transformer_layer_cls_to_wrap":
+//   "LlamaDecoderLayer"}
+//
+// Taken are version, sharding, prefetch, wrapping, offload and precision. Which class is wrapped is not:
+// units are the blocks of the model file.
 #include <algorithm>
 #include <array>
 
@@ -12,22 +18,25 @@ namespace foretrain {
 
 namespace {
 
-/// A size_based_auto_wrap_policy without a number takes units of so many parameters.
+/// Parameters of a unit where size_based_auto_wrap_policy has no number (PyTorch's default).
 constexpr std::int64_t kUsualUnit = 100'000'000;
-/// One unit for everything.
+/// Unit size that no network reaches, so that one unit holds everything.
 constexpr const char* kWholeNetwork = "1000000000000";
 
-/// The path of a key, with "fsdp_" before its name or not.
+/// Returns the path of a key, with "fsdp_" in front of its name where the file has it so.
 std::string present_path(SettingsReading& reading, const std::string& above, std::string_view name) {
   std::string path = fmt::format("{}fsdp_{}", above, name);
   return reading.has(path) ? path : fmt::format("{}{}", above, name);
 }
 
+/// Reads how modules are grouped into units. A size counts with the size-based policy, or where no policy is
+/// named.
 void read_wrapping(SettingsReading& reading, const std::string& above) {
   const std::string least = present_path(reading, above, "min_num_params");
   const auto parameters = reading.integer({least}, 0, 1'000'000'000'000);
   if (parameters) reading.fate(KeyFate::usual, "counts with the size-based policy");
   const auto policy = reading.word({present_path(reading, above, "auto_wrap_policy")});
+  // Policies by size have units of at least so many parameters; all others wrap blocks.
   const bool by_size = policy && policy->find("size") != std::string::npos;
   if (policy && !by_size) {
     if (*policy == "no_wrap")
@@ -41,7 +50,8 @@ void read_wrapping(SettingsReading& reading, const std::string& above) {
                     {{"strategy.unit_parameters", std::to_string(size)}});
 }
 
-/// Of FSDP2 whether parameters are dropped behind forward; of FSDP1 the sharding strategy's name.
+/// Reads reshard_after_forward. In FSDP2 it tells whether parameters are dropped behind forward; in FSDP1 it
+/// has the sharding strategy's name.
 void read_reshard(SettingsReading& reading, const std::string& above) {
   const auto word = reading.word({present_path(reading, above, "reshard_after_forward")});
   if (!word) return;
@@ -50,7 +60,7 @@ void read_reshard(SettingsReading& reading, const std::string& above) {
   put_sharding(reading, *word);
 }
 
-/// FullyShardedDataParallelPlugin.mixed_precision_policy: one word for all types, or a table of them.
+/// Reads FullyShardedDataParallelPlugin.mixed_precision_policy: one word for all types, or a table of them.
 void read_policy(SettingsReading& reading, const std::string& above) {
   const std::string path = present_path(reading, above, "mixed_precision_policy");
   const YamlNode* policy = reading.find({path});
@@ -63,12 +73,15 @@ void read_policy(SettingsReading& reading, const std::string& above) {
     reading.mistake(fmt::format("\"{}\" is no mixed_precision_policy", *word), "fp16, bf16 or a table");
 }
 
+/// Applies the rows whose names may or may not have "fsdp_" in front. `paths` must outlive the rules, which
+/// refer to it.
 void add_fsdp_rules(SettingsReading& reading, const std::string& above) {
   struct Row {
     const char* name;
     KeyReads reads;
     const char *to, *note;
   };
+  // Names without "fsdp_"; present_path() adds it where the file has it.
   static constexpr Row kRows[] = {
       {"forward_prefetch", KeyReads::flag, "strategy.forward_prefetch", ""},
       {"limit_all_gathers", KeyReads::flag, "strategy.limit_all_gathers", ""},
@@ -93,6 +106,7 @@ void add_fsdp_rules(SettingsReading& reading, const std::string& above) {
 
 }  // namespace
 
+/// Version 2 is fully_shard, which has no option for the sharding strategy's name.
 void read_fsdp_keys(SettingsReading& reading, const std::string& above) {
   const auto version = reading.integer({present_path(reading, above, "version")}, 1, 2);
   const std::string name = version.value_or(1) == 2 ? "fsdp2" : "fsdp";
@@ -112,6 +126,7 @@ void read_fsdp_keys(SettingsReading& reading, const std::string& above) {
   add_fsdp_rules(reading, above);
 }
 
+/// Names with "fsdp_" and without are both in use; any of them marks the table.
 bool is_fsdp_config(const YamlNode& tree) {
   constexpr std::array<std::string_view, 10> kMarks{"fsdp_sharding_strategy",
                                                     "fsdp_version",
@@ -126,6 +141,7 @@ bool is_fsdp_config(const YamlNode& tree) {
   return std::ranges::any_of(kMarks, [&](std::string_view mark) { return !tree.at(mark).is_null(); });
 }
 
+/// The table stands at the top of the file, so nothing is above its keys.
 void read_fsdp_config(SettingsReading& reading) {
   read_fsdp_keys(reading, "");
   static constexpr KeyRule kRest[] = {{"xla", KeyReads::unmodelled, {}, "XLA's own sharding"},

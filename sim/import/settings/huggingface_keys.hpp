@@ -1,4 +1,4 @@
-// TrainingArguments of Hugging Face wherever they stand.
+// Declares the reading of Hugging Face's TrainingArguments wherever they stand.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace foretrain {
 
-/// Reads them below `above` ("TrainingArguments." or nothing).
+/// Reads them below `above` ("TrainingArguments." or "").
 void read_training_arguments(SettingsReading& reading, const std::string& above);
 
 }  // namespace foretrain

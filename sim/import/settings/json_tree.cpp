@@ -1,4 +1,6 @@
-// Recursive descent with a bound on depth; the places are kept, which the other reader of JSON does not.
+// Reads JSON into a tree by recursive descent. In contrast to the library's parser it keeps the places of
+// values, takes what hjson allows, and bounds depth and number of values. After the first mistake ok_ is
+// false, and every function returns at once.
 #include <cctype>
 
 #include <fmt/format.h>
@@ -9,6 +11,7 @@ namespace foretrain {
 
 namespace {
 
+/// Reads one text.
 class JsonReader {
  public:
   JsonReader(const SourceText& source, Diagnostics& diagnostics)
@@ -22,18 +25,22 @@ class JsonReader {
   }
 
  private:
+  // Returns line and column of the next character, from 1.
   SourceSpan here() const { return {line_, static_cast<int>(at_ - line_start_) + 1, 1}; }
   bool more() const { return ok_ && at_ < text_.size(); }
   char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+  /// Moves by one character and keeps the line; requires that there is one.
   void advance() {
     if (text_[at_++] == '\n') ++line_, line_start_ = at_;
   }
+  /// Reports the first mistake, and ends the reading.
   YamlNode fail(std::string message, std::string hint = "") {
     if (ok_) diagnostics_.report(here(), std::move(message), std::move(hint));
     ok_ = false;
     return {};
   }
 
+  /// Skips white space and comments, which DeepSpeed's users write although JSON has none.
   void skip_blanks() {
     while (more()) {
       const bool slash = peek() == '/' && at_ + 1 < text_.size();
@@ -51,10 +58,12 @@ class JsonReader {
     }
   }
 
+  /// Reads a value of any kind. Numbers, true and false stay texts; their readers decide.
   YamlNode value(int depth) {
     skip_blanks();
     if (!more()) return fail("the JSON ends before a value");
     if (depth > kDeepestSettings) return fail(fmt::format("nested deeper than {} levels", kDeepestSettings));
+    // Values of lists count, too, so the limit is above that of keys.
     if (++values_ > 4 * kMostSettings) return fail(fmt::format("more than {} values", 4 * kMostSettings));
     if (peek() == '{') return object(depth);
     if (peek() == '[') return array(depth);
@@ -66,12 +75,14 @@ class JsonReader {
     return {is_null ? SettingKind::null : SettingKind::scalar, std::move(word), {}, {}, span};
   }
 
+  /// Reads an object. A key that stands twice is a mistake, since tools differ in which one counts.
   YamlNode object(int depth) {
     YamlNode out{SettingKind::map, {}, {}, {}, here()};
     advance();
     while (true) {
       skip_blanks();
       if (!ok_ || peek() == '}') break;
+      // A key may stand without quotes, as hjson has it.
       const SourceSpan span = here();
       std::string key = peek() == '"' ? string() : bare();
       if (!ok_) return out;
@@ -89,6 +100,7 @@ class JsonReader {
     return out;
   }
 
+  /// Reads a list.
   YamlNode array(int depth) {
     YamlNode out{SettingKind::list, {}, {}, {}, here()};
     advance();
@@ -102,7 +114,7 @@ class JsonReader {
     return out;
   }
 
-  /// Whether there is a comma; nothing but it or `end` may stand here.
+  /// Returns whether a comma follows, and takes it. Only a comma or `end` may stand here.
   bool separator(char end) {
     skip_blanks();
     if (peek() == ',') return advance(), true;
@@ -112,6 +124,7 @@ class JsonReader {
     return false;
   }
 
+  /// Reads a text in quotes, which must end on its line.
   std::string string() {
     std::string out;
     advance();
@@ -130,7 +143,7 @@ class JsonReader {
     return out;
   }
 
-  /// Settings hold no letters that need \u; what stands there is kept as a question mark.
+  /// Returns an escaped character. Settings have no letters that need \u, so these become question marks.
   std::string escaped() {
     const char c = peek();
     advance();
@@ -141,6 +154,7 @@ class JsonReader {
     return "?";
   }
 
+  /// Returns a word without quotes: a number, true, false, null, or a key in hjson.
   std::string bare() {
     std::string out;
     while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(peek())) != 0 ||
@@ -160,6 +174,7 @@ class JsonReader {
 
 }  // namespace
 
+/// The reader lives for one text.
 YamlNode read_json_tree(const SourceText& source, Diagnostics& diagnostics) {
   return JsonReader(source, diagnostics).read();
 }

@@ -1,5 +1,9 @@
-// PyTorch Lightning: the Trainer's arguments (2.x, and those of 1.x that people still have), as LightningCLI
-// writes them under `trainer:` or as a call has them; strategies by name or as a class.
+// Reads the arguments of PyTorch Lightning's Trainer, 2.x and those of 1.x that are still in use.
+// LightningCLI writes them below `trainer:`, a program has them in a call:
+//
+//   trainer: {devices: 4, num_nodes: 2, strategy: ddp, precision: bf16-mixed}
+//
+// Strategies come by name or as a class. Callbacks, loggers and limits of validation have no influence.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -18,15 +22,18 @@ namespace foretrain {
 
 namespace {
 
-/// Lightning's own defaults for DeepSpeed: lightning/pytorch/strategies/deepspeed.py.
+/// Buckets of DeepSpeed that Lightning sets itself: lightning/pytorch/strategies/deepspeed.py.
 constexpr const char* kLightningBucket = "200000000";
 
+/// A strategy as Lightning names it, and its name here.
 struct StrategyWord {
   std::string_view word, name;
-  std::string_view offload = {};  ///< keys of what is in host memory
+  // State in host memory: parameters, optimizer, or both.
+  std::string_view offload = {};
   bool find_unused = false;
 };
 
+/// Names and classes of strategies, in lower case without the modules before them.
 constexpr StrategyWord kStrategyWords[] = {{"ddp", "ddp"},
                                            {"ddp_spawn", "ddp"},
                                            {"ddp_fork", "ddp"},
@@ -53,16 +60,19 @@ constexpr StrategyWord kStrategyWords[] = {{"ddp", "ddp"},
                                            {"singledevicestrategy", "single"},
                                            {"horovodstrategy", "horovod"}};
 
+/// Returns the last part of a dotted name in lower case.
 std::string last_part(std::string_view name) {
   return lower_case(name.substr(name.rfind('.') == std::string_view::npos ? 0 : name.rfind('.') + 1));
 }
 
+/// Returns the row of a strategy by name or class; nullptr where it is not known.
 const StrategyWord* strategy_word(std::string_view name) {
   const std::string wanted = last_part(name);
   const auto found = std::ranges::find(kStrategyWords, std::string_view(wanted), &StrategyWord::word);
   return found == std::end(kStrategyWords) ? nullptr : found;
 }
 
+/// Returns the options that a strategy's name implies.
 std::vector<SettingEffect> effects_of(const StrategyWord& word) {
   std::vector<SettingEffect> effects{{"strategy.name", toml_text(word.name)}};
   if (word.name.starts_with("zero")) {
@@ -77,7 +87,7 @@ std::vector<SettingEffect> effects_of(const StrategyWord& word) {
   return effects;
 }
 
-/// Rules below a path that is known only now.
+/// Rules for keys below a path that is only known at run time.
 class RulesBelow {
  public:
   explicit RulesBelow(std::string above) : above_(std::move(above)) {}
@@ -86,6 +96,7 @@ class RulesBelow {
     paths_.push_back(above_ + std::string(name));
     rules_.push_back({{}, reads, to, note, harmless});
   }
+  /// Applies the rules. Paths are set here, because the vector of texts may have moved them before.
   void apply(SettingsReading& reading) {
     for (std::size_t i = 0; i < rules_.size(); ++i) rules_[i].path = paths_[i];
     reading.apply(rules_);
@@ -97,6 +108,7 @@ class RulesBelow {
   std::vector<KeyRule> rules_;
 };
 
+/// Reads DDPStrategy's arguments, which are those of DistributedDataParallel, and its communication hook.
 void read_ddp_arguments(SettingsReading& reading, const std::string& above) {
   RulesBelow rules(above);
   rules.add("find_unused_parameters", KeyReads::flag, "strategy.find_unused_parameters");
@@ -118,10 +130,11 @@ void read_ddp_arguments(SettingsReading& reading, const std::string& above) {
   rules.apply(reading);
 }
 
+/// Reads FSDPStrategy's arguments.
 void read_fsdp_arguments(SettingsReading& reading, const std::string& above) {
   if (const auto word = reading.word({above + "sharding_strategy"})) put_sharding(reading, *word);
   if (const auto word = reading.word({above + "backward_prefetch"})) put_backward_prefetch(reading, *word);
-  // The class of the blocks, or a set of such.
+  // The value is the class of the blocks, or a set of such classes.
   for (const char* name : {"activation_checkpointing", "activation_checkpointing_policy"}) {
     const YamlNode* blocks = reading.find({above + name});
     const bool is_known = blocks != nullptr && !blocks->is_null() && blocks->text != kNotKnown &&
@@ -145,7 +158,7 @@ void read_fsdp_arguments(SettingsReading& reading, const std::string& above) {
   rules.apply(reading);
 }
 
-/// The stage comes before the buckets, which it may not have.
+/// Reads DeepSpeedStrategy's arguments. The stage comes before the buckets, which not all stages have.
 void read_deepspeed_arguments(SettingsReading& reading, const std::string& above) {
   if (const auto stage = reading.integer({above + "stage"}, 0, 3))
     reading.effect({{"strategy.name", fmt::format("\"zero{}\"", *stage)}});
@@ -185,6 +198,7 @@ void read_strategy_class(SettingsReading& reading, const std::string& path, cons
   if (word.name.starts_with("zero")) read_deepspeed_arguments(reading, above);
 }
 
+/// Reads the strategy. Without one, the Trainer takes DDP on several GPUs.
 void read_trainer_strategy(SettingsReading& reading, const std::string& above, bool is_old) {
   const std::string path = above + "strategy", type = path + ".class_path", old = above + "accelerator";
   const YamlNode* named = reading.find({type, path});
@@ -201,7 +215,8 @@ void read_trainer_strategy(SettingsReading& reading, const std::string& above, b
   read_strategy_class(reading, path, *word);
 }
 
-/// "4", 4, "0,1,3", [0, 1]; -1 and auto are all of the node.
+/// Returns the number of devices in "4", 4, "0,1,3" or [0, 1]; nothing for -1 and auto, which are all GPUs of
+/// a node.
 std::optional<int> device_count(const YamlNode& node) {
   if (node.kind == YamlNode::Kind::list) return static_cast<int>(node.items.size());
   const std::string& text = node.text;
@@ -214,6 +229,7 @@ std::optional<int> device_count(const YamlNode& node) {
   return static_cast<int>(*number);
 }
 
+/// Reads devices and nodes; their product is the number of GPUs.
 void read_devices(SettingsReading& reading, const std::string& above) {
   const auto nodes = reading.integer({above + "num_nodes"}, 1, 100'000);
   if (nodes) {
@@ -236,6 +252,7 @@ void read_devices(SettingsReading& reading, const std::string& above) {
                  nodes ? fmt::format("{} on each of {} nodes", *count, *nodes) : "");
 }
 
+/// Reads the precision; `sharded` strategies keep 16-bit weights.
 void read_trainer_precision(SettingsReading& reading, const std::string& above, bool sharded) {
   const auto word = reading.word({above + "precision"});
   if (!word) return;
@@ -302,7 +319,7 @@ void add_trainer_rules(SettingsReading& reading, const std::string& above) {
   rules.apply(reading);
 }
 
-/// What LightningCLI has beside the Trainer.
+/// Reads what LightningCLI has beside the Trainer: data, optimizer, model.
 void read_cli_parts(SettingsReading& reading) {
   if (const auto batch = reading.integer(
           {"data.init_args.batch_size", "data.batch_size", "data.init_args.train_batch_size"}, 1, 1'000'000))
@@ -327,6 +344,7 @@ void read_cli_parts(SettingsReading& reading) {
 
 }  // namespace
 
+/// The strategy comes before the precision, which depends on it.
 void read_trainer_keys(SettingsReading& reading, const std::string& above) {
   const bool is_old = reading.has(above + "gpus") || reading.has(above + "replace_sampler_ddp") ||
                       reading.has(above + "progress_bar_refresh_rate") || reading.has(above + "amp_backend");
@@ -356,6 +374,8 @@ void read_trainer_keys(SettingsReading& reading, const std::string& above) {
   add_trainer_rules(reading, above);
 }
 
+/// Either a table `trainer`, or at least three of the Trainer's arguments; a single one may belong to any
+/// tool.
 bool is_lightning(const YamlNode& tree) {
   const YamlNode& trainer = tree.at("trainer");
   const bool dotted = std::ranges::any_of(tree.entries, [](const auto& entry) {
@@ -370,6 +390,7 @@ bool is_lightning(const YamlNode& tree) {
 }
 
 void read_lightning(SettingsReading& reading) {
+  // A file with none of these at the top has them below `trainer`.
   const bool below = !reading.has("devices") && !reading.has("max_epochs") && !reading.has("strategy") &&
                      !reading.has("strategy.class_path");
   read_trainer_keys(reading, below ? "trainer." : "");

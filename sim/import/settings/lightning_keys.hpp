@@ -1,4 +1,4 @@
-// Arguments of Lightning's Trainer wherever they stand.
+// Declares the reading of the arguments of Lightning's Trainer wherever they stand.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace foretrain {
 
-/// Reads them below `above` ("trainer." or nothing).
+/// Reads them below `above` ("trainer." or "").
 void read_trainer_keys(SettingsReading& reading, const std::string& above);
 
 }  // namespace foretrain

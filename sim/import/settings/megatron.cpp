@@ -1,4 +1,10 @@
-// Megatron-LM's arguments (megatron/training/arguments.py), on a command line or in its YAML.
+// Reads Megatron-LM's arguments (megatron/training/arguments.py), on a command line or in its YAML:
+//
+//   --tensor-model-parallel-size 8 --pipeline-model-parallel-size 4 --micro-batch-size 1 --bf16
+//
+// A run whose network is cut over GPUs, or is a decoder that the arguments describe, becomes a layout,
+// [parallel], with its network. Other runs become a strategy of data parallelism. Degrees that do not fit the
+// GPUs, and batches that do not divide, are mistakes.
 #include <algorithm>
 #include <array>
 
@@ -10,7 +16,9 @@ namespace foretrain {
 
 namespace {
 
+/// Arguments that matter only where no layout is read, or that one row describes whole.
 constexpr KeyRule kMegatronRules[] = {
+    // Parts of a layout, which only [parallel] models.
     {"sequence_parallel", KeyReads::unmodelled, {}, "sequence parallel"},
     {"num_layers_per_virtual_pipeline_stage", KeyReads::unmodelled, {}, "interleaved pipeline"},
     {"num_experts", KeyReads::unmodelled, {}, "mixture of experts"},
@@ -21,6 +29,7 @@ constexpr KeyRule kMegatronRules[] = {
     {"cpu_offloading", KeyReads::unmodelled, {}, "activations are copied to host memory"},
     {"optimizer_cpu_offload", KeyReads::unmodelled, {}, "the optimizer runs on the host"},
     {"use_torch_fsdp2", KeyReads::usual},
+    // Exchange of gradients and weights.
     {"overlap_param_gather", KeyReads::unmodelled, {}, "weights are gathered beside the next forward pass"},
     {"accumulate_allreduce_grads_in_fp32",
      KeyReads::unmodelled,
@@ -36,7 +45,9 @@ constexpr KeyRule kMegatronRules[] = {
     {"check_for_nan_in_loss_and_grad", KeyReads::unmodelled, {}, "the host waits for the gradients' norm"},
     {"profile", KeyReads::unmodelled, {}, "profiled steps are slower"}};
 
-/// What names the network, the data, or how long the run is.
+/// Arguments that name the network, the data, or the length of the run.
+/// The order is: network, initial values and dropout, learning rates, length of the run, files and tokenizer,
+/// logging, implementation, experts.
 constexpr const char* kMegatronIdle[] = {"num_layers",
                                          "hidden_size",
                                          "ffn_hidden_size",
@@ -116,14 +127,17 @@ constexpr const char* kMegatronIdle[] = {"num_layers",
                                          "moe_router_load_balancing_type",
                                          "moe_aux_loss_coeff"};
 
+/// A degree that multiplies the GPUs of a replica, and its short name in messages.
 struct MegatronDegree {
   const char *path, *what;
 };
+/// Degrees whose product is the number of GPUs of a replica.
 constexpr MegatronDegree kDegrees[] = {{"tensor_model_parallel_size", "TP"},
                                        {"pipeline_model_parallel_size", "PP"},
                                        {"context_parallel_size", "CP"}};
 
-/// GPUs of one replica of the network. Experts lie in the data-parallel group.
+/// Returns the GPUs of one replica of the network. Expert parallelism does not multiply them: experts lie in
+/// the data-parallel group.
 std::int64_t read_degrees_of_replica(SettingsReading& reading) {
   std::int64_t all = 1;
   for (const MegatronDegree& degree : kDegrees) {
@@ -136,8 +150,8 @@ std::int64_t read_degrees_of_replica(SettingsReading& reading) {
   return all;
 }
 
-/// Whether [parallel] predicts it: the network is cut over GPUs, or is a decoder whose layers the arguments
-/// describe. BERT and T5 have lengths and heads of their own.
+/// Returns whether [parallel] predicts the run: the network is cut over GPUs, or it is a decoder whose layers
+/// the arguments describe. BERT and T5 have lengths and heads of their own.
 bool is_layout(SettingsReading& reading, std::int64_t replica) {
   const auto says = [&](std::string_view name) { return reading.has(name); };
   const bool is_decoder = says("num_layers") && says("hidden_size") && says("num_attention_heads") &&
@@ -147,10 +161,11 @@ bool is_layout(SettingsReading& reading, std::int64_t replica) {
          reading.integer({"expert_model_parallel_size"}, 1, 100'000).value_or(1) > 1;
 }
 
-/// Replicas that the job's GPUs cannot hold; whether there are any.
+/// Reports degrees that the job's GPUs cannot hold. Returns whether it did.
 bool refuse_degrees(SettingsReading& reading, std::int64_t replica) {
   const int gpus = reading.context().gpus;
   if (gpus == 0 || (gpus >= replica && gpus % replica == 0)) return false;
+  // The message names the degrees that are above 1, as in "TP 8 x PP 4".
   std::string degrees;
   const char* last = kDegrees[0].path;
   for (const MegatronDegree& degree : kDegrees) {
@@ -169,6 +184,7 @@ bool refuse_degrees(SettingsReading& reading, std::int64_t replica) {
   return true;
 }
 
+/// Reads the batch of data parallelism; the micro-steps follow once the number of GPUs is known.
 void read_megatron_batch(SettingsReading& reading, std::int64_t replica) {
   const auto micro = reading.integer({"micro_batch_size", "batch_size"}, 1, 1'000'000);
   if (micro) reading.effect({{"model.batch_per_gpu", std::to_string(*micro)}});
@@ -178,6 +194,7 @@ void read_megatron_batch(SettingsReading& reading, std::int64_t replica) {
   if (!micro) return reading.effect({{"model.global_batch", std::to_string(*all)}});
   if (gpus == 0)
     return reading.fate(KeyFate::open, "says the micro-steps once the number of GPUs is known (--gpus N)");
+  // Samples of one micro-step on all replicas.
   const std::int64_t of_one = *micro * std::max<std::int64_t>(1, gpus / replica);
   if (gpus % replica != 0 || *all % of_one != 0 || *all / of_one > 4096)
     return reading.mistake(
@@ -189,7 +206,8 @@ void read_megatron_batch(SettingsReading& reading, std::int64_t replica) {
                              *all / (*micro * (*all / of_one))));
 }
 
-/// Megatron-FSDP shards what another option says, and nothing without it (megatron/training/arguments.py).
+/// Reads Megatron-FSDP, which shards what another option names, and nothing without it
+/// (megatron/training/arguments.py).
 void read_megatron_fsdp(SettingsReading& reading) {
   static constexpr std::pair<std::string_view, std::string_view> kStages[] = {
       {"no_shard", "zero0"}, {"optim", "zero1"}, {"optim_grads", "zero2"}, {"optim_grads_params", "zero3"}};
@@ -205,15 +223,18 @@ void read_megatron_fsdp(SettingsReading& reading) {
                     "predicted as DeepSpeed's stage");
 }
 
+/// Reads the strategy of data parallelism by the options of the optimizer and the exchange of gradients.
 void read_megatron_strategy(SettingsReading& reading) {
   if (reading.flag({"use_megatron_fsdp"}).value_or(false)) return read_megatron_fsdp(reading);
   if (reading.flag({"use_torch_fsdp2"}).value_or(false))
     return reading.effect({{"strategy.name", "\"fsdp2\""}});
   const bool shards = reading.flag({"use_distributed_optimizer"}).value_or(false);
   const bool says_shards = reading.has("use_distributed_optimizer");
+  // Without sharding, overlap is what DDP does.
   if (reading.flag({"overlap_grad_reduce"}).value_or(false) && !shards)
     return reading.effect({{"strategy.name", "\"ddp\""}},
                           "buckets are exchanged beside backward, as DDP does");
+  // A sharded optimizer with overlap behaves as ZeRO 2, without it as ZeRO 1.
   if (says_shards && shards) {
     const bool overlaps = reading.flag({"overlap_grad_reduce"}).value_or(false);
     reading.effect_of("use_distributed_optimizer", {{"strategy.name", overlaps ? "\"zero2\"" : "\"zero1\""}},
@@ -224,17 +245,18 @@ void read_megatron_strategy(SettingsReading& reading) {
                      {{"strategy.name", "\"zero0\""}});
 }
 
-/// With [parallel] the precision is that of the products.
+/// Reads the precision. In a layout it is that of the products.
 void read_megatron_precision(SettingsReading& reading, bool half_weights) {
   for (const char* name : {"fp16", "bf16"}) {
     if (reading.flag({name}).value_or(false)) put_precision(reading, name, half_weights);
   }
 }
 
-/// Precision, optimizer, and every key that no layout has.
+/// Reads precision, optimizer, clipping, and every key that a layout does not have.
 void read_megatron_rest(SettingsReading& reading, bool cut) {
   read_megatron_precision(reading, !cut);
   if (const auto name = reading.word({"optimizer"}))
+    // Megatron-LM's adam decays weights as AdamW does.
     put_optimizer(reading, *name == "adam" ? "adamw" : *name);
   const auto norm = reading.number({"clip_grad"});
   if (norm)
@@ -252,6 +274,7 @@ void read_megatron_rest(SettingsReading& reading, bool cut) {
 
 }  // namespace
 
+/// A degree or another typical name, and a batch or a degree, make the arguments Megatron-LM's.
 bool is_megatron(const YamlNode& tree) {
   constexpr std::array<std::string_view, 5> kMarks{
       "tensor_model_parallel_size", "pipeline_model_parallel_size", "use_distributed_optimizer",
@@ -262,6 +285,7 @@ bool is_megatron(const YamlNode& tree) {
                       !tree.at("tensor_model_parallel_size").is_null());
 }
 
+/// Degrees that do not fit the GPUs end the reading: everything else depends on them.
 void read_megatron(SettingsReading& reading) {
   const std::int64_t replica = read_degrees_of_replica(reading);
   const bool cut = is_layout(reading, replica);
@@ -276,6 +300,7 @@ void read_megatron(SettingsReading& reading) {
   read_megatron_rest(reading, cut);
 }
 
+/// A dialect is always a layout: its tools start Megatron-LM's layers only for that.
 void read_megatron_dialect(SettingsReading& reading, const MegatronDialect& dialect) {
   const std::int64_t replica = read_degrees_of_replica(reading);
   read_megatron_network(reading, dialect);

@@ -1,5 +1,7 @@
-// A layout of Megatron-LM as [parallel], and its network as a model file: the network's arguments become a
-// config.json of transformers, whose reader knows the layers.
+// Writes a layout of Megatron-LM as [parallel], and its network as a model file.
+//
+// The network's arguments become a config.json of transformers (GPT-2, Llama, Mixtral or DeepSeek), whose
+// reader knows the layers. So both ways to a network give the same layers.
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -16,38 +18,44 @@ namespace foretrain {
 
 namespace {
 
+/// Largest size of the network that is read.
 constexpr std::int64_t kMostSize = 1'000'000;
 
-/// An argument of the network; 0: it does not stand there. What it says goes into the network.
+/// Returns an argument of the network; 0: not there. Its value goes into the network, which the key's account
+/// tells.
 std::int64_t size_of(SettingsReading& reading, std::string_view name) {
   const auto value = reading.integer({name}, 1, kMostSize);
   if (value) reading.fate(KeyFate::usual, "part of the network");
   return value.value_or(0);
 }
 
+/// Returns whether a flag of the network is set.
 bool has_flag(SettingsReading& reading, std::string_view name) {
   const bool on = reading.has(name) && reading.flag({name}).value_or(false);
   if (on) reading.fate(KeyFate::usual, "part of the network");
   return on;
 }
 
-/// Words of the tokenizer, which the arguments seldom say: Llama's, or GPT-2's as Megatron-LM pads it.
+/// Returns the words of the tokenizer, which arguments seldom have: those of Llama, or those of GPT-2 as
+/// Megatron-LM pads them.
 std::int64_t words_of(SettingsReading& reading) {
   if (const std::int64_t said = size_of(reading, "vocab_size"); said > 0) return said;
   const std::string tokenizer = reading.word({"tokenizer_type"}).value_or("");
   return tokenizer.find("llama") != std::string::npos ? 32'000 : 50'304;
 }
 
-/// megatron/training/arguments.py: four times the width, with SwiGLU two thirds of it in steps of 64.
+/// Returns the default width of the feed-forward part (megatron/training/arguments.py): four times the width,
+/// with SwiGLU two thirds of that in steps of 64.
 std::int64_t usual_inner(std::int64_t width, bool gated) {
   return gated ? std::max<std::int64_t>(64, 4 * width * 2 / 3 / 64 * 64) : 4 * width;
 }
 
-/// Ranks and head sizes of multi-head latent attention (DeepSeek); Megatron-LM's own defaults.
+/// Ranks and head sizes of multi-head latent attention (DeepSeek), with Megatron-LM's defaults.
 struct LatentSizes {
   std::int64_t query_rank = 0, key_rank = 512, plain = 128, rotary = 64, value = 128;
 };
 
+/// The network of the arguments. 0: not given, or not used.
 struct MegatronNetwork {
   std::int64_t layers = 0, width = 0, heads = 0, inner = 0, groups = 0, sequence = 0, words = 0, experts = 0,
                expert_inner = 0, top = 0, shared = 0, dense_layers = 0;
@@ -55,6 +63,7 @@ struct MegatronNetwork {
   std::optional<LatentSizes> latent{};
 };
 
+/// Reads the sizes of latent attention; nothing where the network has none.
 std::optional<LatentSizes> read_latent(SettingsReading& reading) {
   if (!has_flag(reading, "multi_latent_attention")) return std::nullopt;
   LatentSizes sizes;
@@ -67,7 +76,8 @@ std::optional<LatentSizes> read_latent(SettingsReading& reading) {
   return sizes;
 }
 
-/// Of moe_layer_freq as "([0]*3+[1]*58)" or [0, 0, 0, 1, …]: dense layers in front.
+/// Returns the dense layers in front of those with experts, from moe_layer_freq as "([0]*3+[1]*58)" or [0, 0,
+/// 0, 1, …].
 std::int64_t read_dense_layers(SettingsReading& reading) {
   const YamlNode* given = reading.find({"moe_layer_freq"});
   if (given == nullptr) return 0;
@@ -86,12 +96,14 @@ std::int64_t read_dense_layers(SettingsReading& reading) {
   return std::clamp(count, 0, 10'000);
 }
 
+/// Reads all sizes of the network.
 MegatronNetwork read_shape(SettingsReading& reading, const MegatronDialect& dialect) {
   MegatronNetwork n{.layers = size_of(reading, "num_layers"),
                     .width = size_of(reading, "hidden_size"),
                     .heads = size_of(reading, "num_attention_heads")};
   const std::string activation = reading.word({"activation"}).value_or("");
   if (!activation.empty()) reading.fate(KeyFate::usual, "part of the network");
+  // A gate is named by a flag, or by the activation's name.
   n.gated = has_flag(reading, "swiglu") || has_flag(reading, "gated_linear_unit") ||
             activation.find("glu") != std::string::npos;
   n.untied = has_flag(reading, "untie_embeddings_and_output_weights");
@@ -100,8 +112,10 @@ MegatronNetwork read_shape(SettingsReading& reading, const MegatronDialect& dial
     n.untied = !*shares;
   }
   n.rms = reading.word({"normalization"}).value_or("") == "rmsnorm";
+  // The width of the feed-forward part has a default that depends on the gate.
   n.inner = size_of(reading, "ffn_hidden_size");
   if (n.inner == 0) n.inner = usual_inner(n.width, n.gated);
+  // Groups of keys and values; as many as heads where they do not count.
   const std::int64_t groups = size_of(reading, "num_query_groups");
   const bool counts = has_flag(reading, "group_query_attention") || !dialect.groups_need_flag;
   n.groups = counts && groups > 0 ? groups : n.heads;
@@ -117,6 +131,7 @@ MegatronNetwork read_shape(SettingsReading& reading, const MegatronDialect& dial
   return n;
 }
 
+/// Returns a config of GPT-2 with these sizes: learned positions, LayerNorm, no gate.
 std::string gpt2_config(const MegatronNetwork& n, std::int64_t positions) {
   return fmt::format(
       R"({{"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "n_layer": {}, "n_embd": {},
@@ -125,7 +140,8 @@ std::string gpt2_config(const MegatronNetwork& n, std::int64_t positions) {
       n.layers, n.width, n.heads, n.inner, positions, n.words, !n.untied);
 }
 
-/// As the reader of DeepSeek's config.json has it: one dense layer and one shared expert at least.
+/// Returns a config of DeepSeek-V3 with these sizes. Its reader wants at least one dense layer and one shared
+/// expert.
 std::string deepseek_config(const MegatronNetwork& n, std::int64_t positions) {
   const LatentSizes& l = *n.latent;
   const bool mixes = n.experts > 0;
@@ -145,6 +161,7 @@ std::string deepseek_config(const MegatronNetwork& n, std::int64_t positions) {
       positions, n.words, !n.untied);
 }
 
+/// Returns a config of Llama, or of Mixtral where the network has experts.
 std::string llama_config(const MegatronNetwork& n, std::int64_t positions) {
   const std::string experts =
       n.experts == 0
@@ -159,20 +176,22 @@ std::string llama_config(const MegatronNetwork& n, std::int64_t positions) {
       !n.untied);
 }
 
-/// Layers per stage and chunk; 0: no interleaving.
+/// Returns the chunks of layers on each stage of an interleaved pipeline; 0: no interleaving, or one that
+/// does not divide.
 std::int64_t virtual_stages(SettingsReading& reading, std::int64_t layers, std::int64_t pipeline) {
   const auto each = reading.integer({"num_layers_per_virtual_pipeline_stage"}, 1, kMostSize);
   if (!each || pipeline < 2 || layers == 0 || layers % (pipeline * *each) != 0) return 0;
   return layers / (pipeline * *each);
 }
 
-/// recompute_modules as a list, or in one text; those that are not modelled are said.
+/// Reads recompute_modules, a list or one text. Modules that are not modelled are named in a note.
 void read_modules(SettingsReading& reading) {
   const YamlNode* given = reading.find({"recompute_modules"});
   if (given == nullptr) return;
   std::vector<std::string> words;
   for (const YamlNode& item : given->items) words.push_back(item.text);
   std::string word;
+  // A text is cut at everything that no name has: commas, blanks, brackets.
   for (const char c : given->text + " ") {
     const bool is_letter = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
     if (is_letter) word += c;
@@ -191,6 +210,7 @@ void read_modules(SettingsReading& reading) {
                  other.empty() ? "" : fmt::format("foretrain does not model these modules: {}", other));
 }
 
+/// Reads which activations are computed again in backward.
 void read_recomputation(SettingsReading& reading) {
   const std::string granularity = reading.word({"recompute_granularity"}).value_or("");
   if (granularity == "full" || granularity == "selective")
@@ -204,6 +224,7 @@ void read_recomputation(SettingsReading& reading) {
   read_modules(reading);
 }
 
+/// Returns what the data-parallel ranks share: nothing, optimizer, gradients or parameters.
 std::string_view sharding_of(SettingsReading& reading, const MegatronDialect& dialect) {
   const std::string fsdp = reading.word({"data_parallel_sharding_strategy"}).value_or("");
   if (fsdp == "optim_grads_params") return "parameters";
@@ -221,6 +242,7 @@ std::string_view sharding_of(SettingsReading& reading, const MegatronDialect& di
 struct LayoutWord {
   std::string_view argument, word, key, value;
 };
+/// Rows of one argument are alternatives.
 constexpr LayoutWord kLayoutWords[] = {
     {"moe_token_dispatcher_type", "alltoall", "dispatch", "\"all_to_all\""},
     {"moe_token_dispatcher_type", "alltoall_seq", "dispatch", "\"all_to_all\""},
@@ -247,6 +269,7 @@ constexpr LayoutWord kLayoutWords[] = {
     {"cpu_offloading", "true", "offload", "\"activations\""},
 };
 
+/// Applies the rows. A second pass tells values that no row has.
 void read_layout_words(SettingsReading& reading) {
   for (const LayoutWord& row : kLayoutWords) {
     const YamlNode* given = reading.find({row.argument});
@@ -272,7 +295,7 @@ void read_layout_words(SettingsReading& reading) {
   }
 }
 
-/// As a network's file, where layers, width and heads stand there.
+/// Makes the network's file, where layers, width and heads are there. Sizes that do not fit are a mistake.
 void put_network(SettingsReading& reading, const MegatronNetwork& n) {
   if (n.layers == 0 || n.width == 0 || n.heads == 0) return;
   constexpr std::int64_t kUsualSequence = 4096;  // of a recipe that does not tell it
@@ -282,6 +305,7 @@ void put_network(SettingsReading& reading, const MegatronNetwork& n) {
     for (const char* part : {"moe_shared_expert_intermediate_size", "moe_layer_freq"})
       reading.fate_of(part, KeyFate::not_modelled,
                       "shared experts and dense layers in front are read with multi-latent attention alone");
+  // A feature that GPT-2's form lacks makes the network Llama's form.
   const bool is_llama = n.gated || n.rms || n.groups != n.heads || n.experts > 0;
   ModelImportOptions options;
   if (n.sequence > 0) options.sequence = n.sequence;
@@ -300,12 +324,14 @@ void put_network(SettingsReading& reading, const MegatronNetwork& n) {
 
 }  // namespace
 
+/// Tools that use these names have groups of heads without a flag.
 void read_sized_network(SettingsReading& reading, std::int64_t inner) {
   MegatronNetwork n = read_shape(reading, {.groups_need_flag = false});
   if (inner > 0) n.inner = inner;
   put_network(reading, n);
 }
 
+/// Llama's form has a gate and RMSNorm.
 void read_gated_network(SettingsReading& reading) {
   MegatronNetwork n = read_shape(reading, {.groups_need_flag = false});
   n.gated = n.rms = true;
@@ -316,11 +342,13 @@ void read_megatron_network(SettingsReading& reading, const MegatronDialect& dial
   put_network(reading, read_shape(reading, dialect));
 }
 
+/// Reads every argument of the layout. What is a part of a combined effect is told at the end.
 void read_megatron_layout(SettingsReading& reading, const MegatronDialect& dialect) {
   const auto put = [&](std::string_view argument, std::string_view key) {
     if (const auto value = reading.integer({argument}, 1, 100'000'000))
       reading.effect({{fmt::format("parallel.{}", key), std::to_string(*value)}});
   };
+  // Degrees and sizes that [parallel] has under another name.
   put("tensor_model_parallel_size", "tensor");
   put("pipeline_model_parallel_size", "pipeline");
   put("context_parallel_size", "context");
@@ -345,6 +373,7 @@ void read_megatron_layout(SettingsReading& reading, const MegatronDialect& diale
     reading.effect({{"parallel.capacity_factor", fmt::format("{}", *factor)}});
   read_layout_words(reading);
   read_recomputation(reading);
+  // Options that several arguments decide together.
   const bool by_local = reading.word({"transformer_impl"}).value_or("") == "local";
   const auto format = reading.word({"fp8_format"});
   const bool fp8 = format && *format != "none";
@@ -357,6 +386,7 @@ void read_megatron_layout(SettingsReading& reading, const MegatronDialect& diale
   if (reading.flag({"optimizer_cpu_offload"}).value_or(false))
     effects.push_back({"parallel.offload", "\"optimizer\""});
   reading.by_default(dialect.what, std::move(effects));
+  // Arguments whose value is in the effects above.
   for (const char* told : {"use_distributed_optimizer", "sequence_parallel", "overlap_grad_reduce",
                            "fp8_format", "optimizer_cpu_offload", "data_parallel_sharding_strategy",
                            "transformer_impl", "overlap_param_gather", "use_megatron_fsdp", "num_experts",

@@ -1,5 +1,11 @@
-// Recipes of tools that start Megatron-LM's layers: NeMo, Megatron-Bridge, Primus, GPT-NeoX. Each is a table
-// of names, after which Megatron-LM's own reader knows the keys.
+// Reads recipes of tools that start Megatron-LM's layers: NeMo, Megatron-Bridge, Primus, GPT-NeoX. Each tool
+// is a table of names (KeyName). After the renaming, Megatron-LM's own reader understands the keys.
+//
+//   model: {tensor_model_parallel_size: 4, micro_batch_size: 1}     (NeMo)
+//   modules: {pre_trainer: {overrides: {micro_batch_size: 2}}}      (Primus)
+//   "pipe-parallel-size": 2, "train_micro_batch_size_per_gpu": 4    (GPT-NeoX)
+//
+// What the tools have beside the layout is read here: GPUs, precision, optimizer, attention.
 #include <algorithm>
 #include <initializer_list>
 
@@ -11,9 +17,11 @@ namespace foretrain {
 
 namespace {
 
-/// NeMo 1 (examples/nlp/language_modeling/conf/megatron_gpt_config.yaml), NeMo 2 and Megatron-Bridge
-/// (ConfigContainer: model, train, ddp, optimizer, dataset), also as assignments in Python.
+/// Names of NeMo 1 (examples/nlp/language_modeling/conf/megatron_gpt_config.yaml), of NeMo 2, and of
+/// Megatron-Bridge (ConfigContainer: model, train, ddp, optimizer, dataset), also as assignments in Python.
+/// The first row that fits counts, so special names stand before "model.*".
 constexpr KeyName kNemoNames[] = {
+    // Names inside `model` that differ from Megatron-LM's.
     {"model.activations_checkpoint_granularity", "recompute_granularity"},
     {"model.activations_checkpoint_method", "recompute_method"},
     {"model.activations_checkpoint_num_layers", "recompute_num_layers"},
@@ -25,30 +33,35 @@ constexpr KeyName kNemoNames[] = {
     {"model.ub_tp_comm_overlap", "tp_comm_overlap"},
     {"comm_overlap.tp_comm_overlap", "tp_comm_overlap"},
     {"mixed_precision.fp8", "fp8"},
+    // NeMo 1 has the optimizer inside `model`.
     {"model.optim.name", "optim_name"},
     {"model.optim.overlap_grad_sync", "overlap_grad_reduce"},
     {"model.optim.grad_sync_dtype", "grad_sync_dtype"},
     {"model.optim.*", "optim"},
     {"model.data.*", "data"},
     {"model.tokenizer.*", "tokenizer"},
+    // All other keys of these tables have Megatron-LM's names.
     {"model.*", ""},
     {"train.*", ""},
     {"ddp.*", ""},
     {"optimizer.optimizer", "optimizer"},
     {"optimizer.*", ""},
+    // Megatron-Bridge's data.
     {"dataset.sequence_length", "seq_length"},
     {"dataset.seq_length", "seq_length"},
     {"dataset.num_workers", "num_workers"},
-    // NeMo 2 as Python: the trainer's strategy, and its calls.
+    // NeMo 2 in Python: the trainer's strategy, and its calls.
     {"trainer.strategy.ddp.*", ""},
     {"trainer.strategy.num_nodes", "trainer.num_nodes"},
     {"trainer.strategy.virtual_pipeline_model_parallel_size", "num_virtual_stages_per_pipeline_rank"},
     {"trainer.strategy.*", ""},
+    // Arguments of NeMo 2's data modules.
     {"data.micro_batch_size", "micro_batch_size"},
     {"data.global_batch_size", "global_batch_size"},
     {"data.seq_length", "seq_length"},
 };
 
+/// Keys that no reader needs.
 constexpr KeyRule kNemoRules[] = {{"exp_manager.*", KeyReads::nothing},
                                   {"optim.*", KeyReads::nothing},
                                   {"optim", KeyReads::nothing},
@@ -79,7 +92,7 @@ constexpr KeyRule kNemoRules[] = {{"exp_manager.*", KeyReads::nothing},
                                   {"nsys_profile.*", KeyReads::nothing},
                                   {"gradient_clip_val", KeyReads::nothing}};
 
-/// GPUs that trainer.devices and num_nodes come to; -1 and "auto" are all that a node has.
+/// Reads the GPUs that trainer.devices and num_nodes give; -1 and "auto" mean all that a node has.
 void read_trainer_gpus(SettingsReading& reading) {
   const YamlNode* given = reading.find({"trainer.devices"});
   if (given != nullptr && (given->text == "-1" || given->text == "auto"))
@@ -94,14 +107,16 @@ void read_trainer_gpus(SettingsReading& reading) {
   reading.out().machines = static_cast<int>(nodes.value_or(1));
 }
 
+// Note for precisions that a layout cannot have.
 constexpr const char* kNoWidePrecision = "[parallel] computes products in 16 bit or less";
 
-/// Whether a key of fp8 turns it on: true, "hybrid", "e4m3"; not false, "none" and "null".
+/// Returns whether the value of an fp8 key turns it on: true, "hybrid" and "e4m3" do; false, "none" and
+/// "null" do not.
 bool turns_on_fp8(std::string_view word) {
   return word != "false" && word != "none" && word != "null" && word != "no" && word != "0";
 }
 
-/// "bf16-mixed", "bf16_with_fp8_current_scaling_mixed", and NeMo 1's own flag of fp8.
+/// Reads the precision: "bf16-mixed", "bf16_with_fp8_current_scaling_mixed", and NeMo 1's own flag for fp8.
 void read_nemo_precision(SettingsReading& reading) {
   for (const char* path : {"trainer.precision", "mixed_precision", "precision"}) {
     const YamlNode* given = reading.find({path});
@@ -112,6 +127,7 @@ void read_nemo_precision(SettingsReading& reading) {
       reading.fate(KeyFate::not_modelled, kNoWidePrecision);
       continue;
     }
+    // One word names the type of the weights and, by its middle part, that of the products.
     const bool fp8 = word->find("fp8") != std::string::npos, fp4 = word->find("fp4") != std::string::npos;
     const bool half = word->find("bf16") == std::string::npos && word->find("16") != std::string::npos;
     std::vector<SettingEffect> effects{{"model.precision", half ? "\"amp_fp16\"" : "\"bf16\""}};
@@ -122,13 +138,13 @@ void read_nemo_precision(SettingsReading& reading) {
     reading.effect({{"parallel.precision", "\"fp8\""}});
 }
 
-/// NeMo 1 names the sharded optimizer.
+/// Reads NeMo 1's optimizer, whose name tells whether its state is sharded, such as "distributed_fused_adam".
 void read_nemo_optimizer(SettingsReading& reading) {
   const auto name = reading.word({"optim_name"});
   if (!name) return;
   const bool shards = name->find("distributed") != std::string::npos;
   reading.by_default("optim.name", {{"parallel.shard", shards ? "\"optimizer\"" : "\"none\""}});
-  // Adam of NeMo and Apex decays weights by itself, as AdamW.
+  // Adam of NeMo and Apex decays weights as AdamW does.
   const bool is_adam = name->find("adam") != std::string::npos;
   if (!put_optimizer(reading, is_adam ? "adamw" : *name))
     reading.fate(KeyFate::not_modelled, "the optimizer of this name");
@@ -136,7 +152,8 @@ void read_nemo_optimizer(SettingsReading& reading) {
     reading.effect({{"parallel.gradient_bytes", type->find("16") == std::string::npos ? "4" : "2"}});
 }
 
-/// A text of a name and a size, as "meta-llama/Meta-Llama-3-8B", where the recipe has no sizes of layers.
+/// Reads a text of a name and a size, such as "meta-llama/Meta-Llama-3-8B", where the recipe has no sizes of
+/// layers.
 void read_named_model(SettingsReading& reading, std::initializer_list<std::string_view> paths) {
   if (reading.has("hidden_size")) return;
   const auto name = reading.word(paths);
@@ -146,6 +163,7 @@ void read_named_model(SettingsReading& reading, std::initializer_list<std::strin
   reading.effect({{"model.name", toml_text(model)}});
 }
 
+/// Reads NeMo's and Megatron-Bridge's keys, which differ in their defaults only.
 void read_nemo_like(SettingsReading& reading, const MegatronDialect& dialect) {
   reading.rename(kNemoNames);
   read_trainer_gpus(reading);
@@ -156,18 +174,21 @@ void read_nemo_like(SettingsReading& reading, const MegatronDialect& dialect) {
   reading.apply(kNemoRules);
 }
 
+/// Returns whether a value is a table.
 bool is_map(const YamlNode& node) { return node.kind == SettingKind::map; }
 
+/// Returns whether a table has any of these keys.
 bool has_any(const YamlNode& node, std::initializer_list<std::string_view> names) {
   return std::ranges::any_of(names, [&](std::string_view name) { return !node.at(name).is_null(); });
 }
 
-/// Primus (AMD): examples/megatron/configs; Megatron-LM's arguments below `overrides`.
+/// Names of AMD's Primus (examples/megatron/configs), which has Megatron-LM's arguments below `overrides`.
 constexpr KeyName kPrimusNames[] = {
     {"modules.pre_trainer.overrides.primus_turbo.*", "primus_turbo"},
     {"modules.pre_trainer.overrides.*", ""},
     {"modules.pre_trainer.model", "named_model"},
 };
+/// Keys of Primus that no reader needs.
 constexpr KeyRule kPrimusRules[] = {{"modules.*", KeyReads::nothing},
                                     {"primus_turbo.*", KeyReads::unmodelled, {}, "kernels of Primus-Turbo"},
                                     {"platform.*", KeyReads::nothing},
@@ -179,14 +200,16 @@ constexpr KeyRule kPrimusRules[] = {{"modules.*", KeyReads::nothing},
                                     {"stderr_sink_level", KeyReads::nothing},
                                     {"named_model", KeyReads::nothing}};
 
-/// GPT-NeoX (megatron/neox_arguments): Megatron-LM's layers under DeepSpeed.
+/// Names of GPT-NeoX (megatron/neox_arguments), which runs Megatron-LM's layers under DeepSpeed.
 constexpr KeyName kNeoxNames[] = {
+    // Layout and batch.
     {"pipe_parallel_size", "pipeline_model_parallel_size"},
     {"model_parallel_size", "tensor_model_parallel_size"},
     {"train_micro_batch_size_per_gpu", "micro_batch_size"},
     {"train_batch_size", "global_batch_size"},
     {"intermediate_size", "ffn_hidden_size"},
     {"num_kv_heads", "num_query_groups"},
+    // DeepSpeed's sections.
     {"zero_optimization.stage", "zero_stage"},
     {"zero_optimization.overlap_comm", "overlap_grad_reduce"},
     {"no_weight_tying", "untie_embeddings_and_output_weights"},
@@ -200,11 +223,13 @@ constexpr KeyName kNeoxNames[] = {
     {"fp16.fp16", "fp16"},
     {"bf16.enabled", "bf16"},
 };
+/// Keys of GPT-NeoX that neither its layout nor its network has.
 constexpr KeyRule kNeoxRules[] = {
     {"zero_optimization.*", KeyReads::nothing, {}, "buckets"},
     {"optimizer.*", KeyReads::nothing},
     {"fp16.*", KeyReads::nothing},
     {"bf16.*", KeyReads::nothing},
+    // Recomputation, which checkpoint_activations decides.
     {"checkpoint_num_layers", KeyReads::nothing},
     {"partition_activations", KeyReads::unmodelled, {}, "kept inputs are cut over tensor ranks"},
     {"synchronize_each_layer", KeyReads::unmodelled, {}, "the host waits for every layer"},
@@ -212,6 +237,7 @@ constexpr KeyRule kNeoxRules[] = {
     {"attention_config", KeyReads::usual},
     {"wall_clock_breakdown", KeyReads::unmodelled, {}, "the host waits for the parts of every step"},
     {"steps_per_print", KeyReads::nothing},
+    // The network.
     {"pos_emb", KeyReads::usual},
     {"rotary_pct", KeyReads::nothing},
     {"scaled_upper_triang_masked_softmax_fusion", KeyReads::usual},
@@ -229,7 +255,7 @@ constexpr KeyRule kNeoxRules[] = {
     {"warmup", KeyReads::nothing},
     {"data_impl", KeyReads::nothing}};
 
-/// Micro-steps as the global batch, once the number of GPUs is known.
+/// Reads the micro-steps as the global batch, once the number of GPUs is known.
 void read_accumulation(SettingsReading& reading) {
   const auto steps = reading.integer({"gradient_accumulation_steps"}, 1, 4096);
   if (!steps) return;
@@ -246,13 +272,13 @@ void read_accumulation(SettingsReading& reading) {
                     "of all replicas");
 }
 
-/// Whether a text somewhere in the value is the word.
+/// Returns whether a text somewhere in a nested list is the word.
 bool holds_word(const YamlNode& node, std::string_view word) {
   return node.text == word ||
          std::ranges::any_of(node.items, [&](const YamlNode& item) { return holds_word(item, word); });
 }
 
-/// attention_config = [[["flash"], 24]]; without it all scores are kept.
+/// Reads attention_config = [[["flash"], 24]]. Without flash, all scores are kept for backward.
 void read_neox_attention(SettingsReading& reading) {
   const YamlNode* given = reading.find({"attention_config"});
   if (given == nullptr) return;
@@ -262,15 +288,18 @@ void read_neox_attention(SettingsReading& reading) {
 
 }  // namespace
 
+/// NeMo's file has both a model and a trainer, with Megatron-LM's names in the model.
 bool is_nemo(const YamlNode& tree) {
   return is_map(tree.at("model")) && is_map(tree.at("trainer")) &&
          has_any(tree.at("model"), {"micro_batch_size", "tensor_model_parallel_size"});
 }
 
+/// NeMo shares the optimizer's state where its name says so.
 void read_nemo(SettingsReading& reading) {
   read_nemo_like(reading, {.what = "NeMo", .groups_need_flag = false});
 }
 
+/// Megatron-Bridge has `train` in place of a trainer.
 bool is_megatron_bridge(const YamlNode& tree) {
   const std::initializer_list<std::string_view> degrees{
       "tensor_model_parallel_size", "pipeline_model_parallel_size", "expert_model_parallel_size",
@@ -280,15 +309,18 @@ bool is_megatron_bridge(const YamlNode& tree) {
   return has_sections && (has_any(tree.at("model"), degrees) || is_map(tree.at("ddp")));
 }
 
+/// Megatron-Bridge shares the optimizer's state unless it is told not to.
 void read_megatron_bridge(SettingsReading& reading) {
   read_nemo_like(reading, {.what = "Megatron-Bridge", .groups_need_flag = false, .shards_by_default = true});
 }
 
+/// Primus can start torchtitan, too, whose keys are others.
 bool is_primus(const YamlNode& tree) {
   return is_map(tree.at("modules")) && is_map(tree.at("modules").at("pre_trainer")) &&
          tree.at("modules").at("pre_trainer").at("framework").text != "torchtitan";
 }
 
+/// The file of the model may name a network of the catalog, where the recipe has no sizes.
 void read_primus(SettingsReading& reading) {
   reading.rename(kPrimusNames);
   if (const auto file = reading.word({"named_model"}); file && !reading.has("hidden_size")) {
@@ -305,6 +337,7 @@ void read_primus(SettingsReading& reading) {
   reading.apply(kPrimusRules);
 }
 
+/// Keys of GPT-NeoX have dashes or underlines.
 bool is_gpt_neox(const YamlNode& tree) {
   const auto says = [&](std::string_view low, std::string_view dashed) {
     return !tree.at(low).is_null() || !tree.at(dashed).is_null();
@@ -315,6 +348,7 @@ bool is_gpt_neox(const YamlNode& tree) {
           says("train_micro_batch_size_per_gpu", "train-micro-batch-size-per-gpu"));
 }
 
+/// DeepSpeed's stage and overlap are renamed, too, and become parts of the layout.
 void read_gpt_neox(SettingsReading& reading) {
   reading.rename(kNeoxNames);
   read_megatron_dialect(reading,

@@ -1,4 +1,9 @@
-// Recipes whose layout is sharding alone or axes of a mesh: LLM-Foundry, OLMo, MaxText.
+// Reads recipes whose layout is sharding alone, or axes of a mesh: LLM-Foundry and OLMo, and MaxText.
+//
+//   global_train_batch_size: 256, device_train_microbatch_size: 8, fsdp_config: {sharding_strategy:
+//   FULL_SHARD} per_device_batch_size: 4, ici_fsdp_parallelism: 16, remat_policy: full     (MaxText)
+//
+// The network's keys are renamed to those of Megatron-LM, whose reader makes the model file.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -10,9 +15,11 @@ namespace foretrain {
 
 namespace {
 
-/// LLM-Foundry (scripts/train/yamls) and OLMo (configs/official), in Megatron-LM's words for the network.
+/// Names of LLM-Foundry (scripts/train/yamls) and OLMo (configs/official), with Megatron-LM's words for the
+/// network.
 constexpr KeyName kFoundryNames[] = {
     {"variables.*", "variables"},
+    // The network.
     {"model.d_model", "hidden_size"},
     {"model.n_heads", "num_attention_heads"},
     {"model.n_layers", "num_layers"},
@@ -27,15 +34,18 @@ constexpr KeyName kFoundryNames[] = {
     {"model.pretrained_model_name_or_path", "pretrained_model"},
     {"model.expansion_ratio", "expansion_ratio"},
     {"model.mlp_ratio", "expansion_ratio"},
+    // Batch and length of samples.
     {"max_seq_len", "seq_length"},
     {"device_train_microbatch_size", "micro_batch_size"},
     {"global_train_batch_size", "global_batch_size"},
+    // FSDP, whose table the two tools name differently.
     {"fsdp_config.sharding_strategy", "sharding_strategy"},
     {"fsdp.sharding_strategy", "sharding_strategy"},
     {"fsdp_config.mixed_precision", "sums"},
     {"fsdp_config.activation_checkpointing", "checkpoints"},
     {"optimizer.name", "optimizer"},
 };
+/// Keys that no function below reads.
 constexpr KeyRule kFoundryRules[] = {
     {"fsdp_config.activation_cpu_offload", KeyReads::unmodelled, {}, "kept activations go to host memory"},
     {"fsdp_config.*", KeyReads::usual},
@@ -62,8 +72,8 @@ constexpr KeyRule kFoundryRules[] = {
     {"expansion_ratio", KeyReads::usual},
     {"model_sequence", KeyReads::usual}};
 
-/// The network's words that Megatron-LM has no argument for. OLMo counts gate and up of a gated part
-/// together.
+/// Returns the width of the feed-forward part, for which Megatron-LM has no argument of this form; 0: not
+/// given. OLMo counts gate and up of a gated part together, so a part is half of it.
 std::int64_t feed_width(SettingsReading& reading, bool is_olmo) {
   const bool is_gated = reading.word({"activation"}).value_or("").find("glu") != std::string::npos;
   const std::int64_t parts = is_olmo && is_gated ? 2 : 1;
@@ -78,6 +88,7 @@ std::int64_t feed_width(SettingsReading& reading, bool is_olmo) {
              : 0;
 }
 
+/// Reads batch, sharding, recomputation and precision of LLM-Foundry and OLMo.
 void read_foundry_layout(SettingsReading& reading, bool is_olmo) {
   const auto put = [&](std::string_view name, std::string_view key) {
     if (const auto value = reading.integer({name}, 1, 100'000'000))
@@ -88,6 +99,7 @@ void read_foundry_layout(SettingsReading& reading, bool is_olmo) {
   put("seq_length", "sequence");
   const std::string sharding = reading.word({"sharding_strategy"}).value_or("full_shard");
   const std::string strategy = reading.word({"distributed_strategy"}).value_or("fsdp");
+  // Sharding strategies of FSDP as what the ranks share.
   const bool copies = sharding == "no_shard" || strategy == "ddp";
   const bool keeps =
       sharding.find("grad_op") != std::string::npos || sharding.find("zero2") != std::string::npos;
@@ -99,6 +111,7 @@ void read_foundry_layout(SettingsReading& reading, bool is_olmo) {
                       {"model.precision", "\"bf16\""}});
   if (const auto on = reading.flag({"checkpoints"}))
     reading.effect({{"parallel.recompute", *on ? "\"full\"" : "\"none\""}});
+  // Composer's policy "PURE" sums gradients in 16 bits.
   if (const auto sums = reading.word({"sums"}))
     reading.effect({{"parallel.gradient_bytes", *sums == "pure" ? "2" : "4"}});
   const auto mode = reading.word({"activation_checkpointing"});
@@ -114,10 +127,13 @@ void read_foundry_layout(SettingsReading& reading, bool is_olmo) {
                                                                                  : "\"amp_fp16\""}});
 }
 
-/// Axes of MaxText's mesh (configs/base.yml), inside a slice (ici) and between slices (dcn).
+/// An axis of MaxText's mesh (configs/base.yml). It may lie inside a slice (ici) and between slices (dcn);
+/// the product of both counts.
 struct MeshAxis {
-  std::string_view name, key;  ///< empty: data-parallel
+  // Key of the scenario; empty: a data-parallel axis.
+  std::string_view name, key;
 };
+/// MaxText's axes; two of them may cut the sequence.
 constexpr MeshAxis kMeshAxes[] = {{"tensor", "parallel.tensor"},
                                   {"pipeline", "parallel.pipeline"},
                                   {"context", "parallel.context"},
@@ -126,6 +142,7 @@ constexpr MeshAxis kMeshAxes[] = {{"tensor", "parallel.tensor"},
                                   {"fsdp", ""},
                                   {"data", ""}};
 
+/// Names of MaxText, with Megatron-LM's words for the network.
 constexpr KeyName kMaxtextNames[] = {{"base_emb_dim", "hidden_size"},
                                      {"base_num_decoder_layers", "num_layers"},
                                      {"base_num_query_heads", "num_attention_heads"},
@@ -134,14 +151,14 @@ constexpr KeyName kMaxtextNames[] = {{"base_emb_dim", "hidden_size"},
                                      {"max_target_length", "seq_length"},
                                      {"num_experts_per_tok", "moe_router_topk"}};
 
-/// What remat_policy keeps, as parallel.recompute; others are not modelled.
+/// Values of remat_policy as parallel.recompute; other policies are not modelled.
 constexpr std::pair<std::string_view, std::string_view> kRematerialization[] = {{"full", "full"},
                                                                                 {"save_qkv_proj", "save_qkv"},
                                                                                 {"qkv_proj", "save_qkv"},
                                                                                 {"minimal", "none"},
                                                                                 {"minimal_flash", "none"}};
 
-/// The degrees of the mesh; returns the devices of a replica, which share its batch.
+/// Reads the degrees of the mesh. Returns the devices of a replica, which share its batch.
 std::int64_t read_axes(SettingsReading& reading) {
   bool shards = false;
   std::vector<SettingEffect> degrees;
@@ -155,6 +172,7 @@ std::int64_t read_axes(SettingsReading& reading) {
         const auto value = reading.integer({fmt::format("{}_{}_parallelism", where, axis.name)}, -1, 100'000);
         if (!value) continue;
         reading.fate(KeyFate::usual, "an axis of the mesh");
+        // -1 takes the devices that the other axes leave.
         shards = shards || (axis.name == "fsdp" && (*value > 1 || *value == -1));
         all = std::min<std::int64_t>(all * std::max<std::int64_t>(1, *value),
                                      100'000);  // -1: what the others leave
@@ -173,17 +191,21 @@ std::int64_t read_axes(SettingsReading& reading) {
 
 }  // namespace
 
+/// The catalog's search for names accepts spellings such as "llama3" and "Meta-Llama-3-8B".
 std::string catalog_model(std::string_view family, std::string_view size) {
   return model_named(size.empty() ? std::string(family) : fmt::format("{}-{}", family, size));
 }
 
+/// Both batches under these names stand in files of these two tools only.
 bool is_llm_foundry(const YamlNode& tree) {
   const auto has = [&](std::string_view name) { return !tree.at(name).is_null(); };
   return has("device_train_microbatch_size") && has("global_train_batch_size");
 }
 
+/// OLMo has nearly the same keys; a few of its own tell the two apart.
 void read_llm_foundry(SettingsReading& reading) {
   reading.rename(kFoundryNames);
+  // Keys that only OLMo has.
   const bool is_olmo = reading.has("fsdp") || reading.has("distributed_strategy") ||
                        reading.has("activation_checkpointing") || reading.has("run_name_prefix");
   read_sized_network(reading, feed_width(reading, is_olmo));
@@ -200,6 +222,7 @@ void read_llm_foundry(SettingsReading& reading) {
   reading.apply(kFoundryRules);
 }
 
+/// Hugging Face and MaxText both have a batch per device; a second key of MaxText must be there.
 bool is_maxtext(const YamlNode& tree) {
   const auto has = [&](std::string_view name) { return !tree.at(name).is_null(); };
   return has("per_device_batch_size") &&
@@ -207,6 +230,7 @@ bool is_maxtext(const YamlNode& tree) {
           has("ici_fsdp_parallelism") || has("ici_tensor_parallelism"));
 }
 
+/// A model's name replaces the sizes of layers, which otherwise make the network.
 void read_maxtext(SettingsReading& reading) {
   reading.rename(kMaxtextNames);
   if (const auto name = reading.word({"model_name"})) {
@@ -218,8 +242,10 @@ void read_maxtext(SettingsReading& reading) {
   } else {
     read_gated_network(reading);
   }
+  // The batch of a device becomes that of a replica.
   const std::int64_t replica = read_axes(reading);
   const auto batch = reading.number({"per_device_batch_size"});
+  // per_device_batch_size may be a fraction: a replica of several devices has whole sequences.
   if (const double all = batch.value_or(0) * static_cast<double>(replica); all >= 1 && all <= 1e6)
     reading.effect({{"parallel.micro_batch", fmt::format("{}", static_cast<std::int64_t>(all))}},
                    fmt::format("a replica of {} devices has so many sequences", replica));

@@ -1,4 +1,10 @@
-// nanotron's YAML: src/nanotron/config/config.py and parallelism_config.py.
+// Reads nanotron's YAML (src/nanotron/config/config.py and parallelism_config.py):
+//
+//   parallelism: {dp: 8, tp: 2, pp: 4}
+//   tokens: {micro_batch_size: 2, batch_accumulation_per_replica: 16, sequence_length: 4096}
+//
+// A file that cuts the network becomes a layout, [parallel]; others become DDP or ZeRO 1. A product of
+// degrees that is not the number of GPUs is a mistake.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -9,6 +15,7 @@ namespace foretrain {
 
 namespace {
 
+/// Keys that no function below reads.
 constexpr KeyRule kNanotronRules[] = {
     {"parallelism.recompute_layer", KeyReads::unmodelled, {}, "forward passes run again in backward"},
     {"parallelism.moe_layer_recompute", KeyReads::unmodelled, {}, "forward passes run again in backward"},
@@ -20,6 +27,7 @@ constexpr KeyRule kNanotronRules[] = {
      KeyReads::unmodelled,
      {},
      "gradients are added up and exchanged in 32 bit"},
+    // Rest of the sections.
     {"optimizer.optimizer_factory.*", KeyReads::nothing, {}, "numbers of the optimizer"},
     {"optimizer.*", KeyReads::nothing, {}, "learning rates"},
     {"profiler.*", KeyReads::unmodelled, {}, "a profiler slows the step"},
@@ -38,25 +46,29 @@ constexpr KeyRule kNanotronRules[] = {
     {"s3_upload.*", KeyReads::nothing},
     {"metrics_logging.*", KeyReads::nothing}};
 
+/// A degree, its key of the scenario, and whether it multiplies the GPUs.
 struct NanotronDegree {
   const char *path, *key;
   bool multiplies = true;
 };
+/// Expert parallelism lies in the data-parallel group, so it does not multiply.
 constexpr NanotronDegree kNanotronDegrees[] = {
     {"parallelism.tp", "parallel.tensor"},
     {"parallelism.pp", "parallel.pipeline"},
     {"parallelism.context_parallel_size", "parallel.context"},
     {"parallelism.expert_parallel_size", "parallel.expert", false}};
 
-/// Whether the network is cut over GPUs, which [parallel] predicts.
+/// Returns whether the network is cut over GPUs, which [parallel] predicts.
 bool is_nanotron_layout(SettingsReading& reading) {
   return std::ranges::any_of(kNanotronDegrees, [&](const NanotronDegree& degree) {
     return reading.integer({degree.path}, 1, 100'000).value_or(1) > 1;
   });
 }
 
+/// Reads the degrees. Their product is the number of GPUs, which nanotron checks at its start, too.
 void read_nanotron_degrees(SettingsReading& reading, bool cut) {
   const auto dp = reading.integer({"parallelism.dp"}, 1, 1'000'000);
+  // The product of all degrees that multiply.
   std::int64_t all = dp.value_or(1);
   if (dp) reading.fate(KeyFate::usual, "data parallel");
   for (const NanotronDegree& degree : kNanotronDegrees) {
@@ -70,6 +82,7 @@ void read_nanotron_degrees(SettingsReading& reading, bool cut) {
   }
   if (!dp) return;
   reading.out().processes = static_cast<int>(all);
+  // The job's number of GPUs must be the product.
   const int gpus = reading.context().gpus;
   if (gpus > 0 && gpus != all)
     return reading.mistake_at("parallelism.dp",
@@ -79,7 +92,7 @@ void read_nanotron_degrees(SettingsReading& reading, bool cut) {
                     "dp x tp x pp GPUs");
 }
 
-/// Of data parallel alone.
+/// Reads a file of data parallelism alone.
 void read_nanotron_strategy(SettingsReading& reading) {
   if (const auto batch = reading.integer({"tokens.micro_batch_size"}, 1, 1'000'000))
     reading.effect({{"model.batch_per_gpu", std::to_string(*batch)}});
@@ -93,7 +106,7 @@ void read_nanotron_strategy(SettingsReading& reading) {
     reading.by_default("stage 0: DistributedDataParallel", {{"strategy.name", "\"ddp\""}});
 }
 
-/// The batch, sharding and pipeline of [parallel].
+/// Reads batch, sharding and pipeline of [parallel].
 void read_nanotron_layout(SettingsReading& reading) {
   const std::int64_t dp = reading.integer({"parallelism.dp"}, 1, 1'000'000).value_or(0);
   const auto micro = reading.integer({"tokens.micro_batch_size"}, 1, 1'000'000);
@@ -118,12 +131,15 @@ void read_nanotron_layout(SettingsReading& reading) {
 
 }  // namespace
 
+/// Other tools have `parallelism`; `tokens` beside it is nanotron's.
 bool is_nanotron(const YamlNode& tree) {
   return tree.at("parallelism").kind == YamlNode::Kind::map && tree.at("tokens").kind == YamlNode::Kind::map;
 }
 
+/// nanotron trains networks in Llama's form.
 void read_nanotron(SettingsReading& reading) {
   static constexpr KeyName kNetwork[] = {
+      // The sizes of the network, with Megatron-LM's names.
       {"model.model_config.num_hidden_layers", "num_layers"},
       {"model.model_config.hidden_size", "hidden_size"},
       {"model.model_config.num_attention_heads", "num_attention_heads"},
@@ -133,6 +149,7 @@ void read_nanotron(SettingsReading& reading) {
       {"model.model_config.tie_word_embeddings", "share_embeddings_and_output_weights"},
       {"model.model_config.hidden_act", "hidden_act"},
       {"tokens.sequence_length", "seq_length"}};
+  // From here on the network's keys have Megatron-LM's names.
   reading.rename(kNetwork);
   read_gated_network(reading);
   const bool cut = is_nanotron_layout(reading);

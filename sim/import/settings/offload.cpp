@@ -1,4 +1,7 @@
-// Offload to host memory and NVMe, as DeepSpeed, accelerate, Lightning and PyTorch's FSDP name it.
+// Reads offload to host memory and NVMe, as DeepSpeed, accelerate, Lightning and PyTorch's FSDP name it:
+//
+//   "offload_optimizer": {"device": "cpu", "pin_memory": true}     (DeepSpeed)
+//   CPUOffloadPolicy(pin_memory=True)                               (FSDP2)
 #include <fmt/format.h>
 
 #include "sim/import/settings/offload_keys.hpp"
@@ -8,11 +11,13 @@ namespace foretrain {
 
 namespace {
 
+/// A key of a tool, and the option of the strategy.
 struct DeviceRow {
   const char* path;
   const char* key;
 };
 
+/// Keys whose value is a device.
 constexpr DeviceRow kDevices[] = {
     {"zero_optimization.offload_optimizer.device", "strategy.offload_optimizer"},
     {"zero_optimization.offload_param.device", "strategy.offload_param"},
@@ -25,15 +30,18 @@ constexpr DeviceRow kFlags[] = {{"zero_optimization.cpu_offload", "strategy.offl
                                 {"zero_optimization.cpu_offload_param", "strategy.offload_param"},
                                 {"zero_optimization.cpu_offload_use_pin_memory", "strategy.pin_memory"}};
 
+/// Flags for page-locked memory; one of them is enough.
 constexpr const char* kPinned[] = {"zero_optimization.offload_optimizer.pin_memory",
                                    "zero_optimization.offload_param.pin_memory"};
 
-/// DeepSpeed asserts stage 3 for parameters, and older versions ignore them below.
+/// Returns whether parameters are to be offloaded below stage 3, which DeepSpeed refuses and older versions
+/// ignore.
 bool lacks_stage(SettingsReading& reading, const DeviceRow& row) {
   return std::string_view(row.key) == "strategy.offload_param" &&
          value_of(reading.out(), "strategy.name") != "\"zero3\"";
 }
 
+/// Reads a device: cpu, nvme or none.
 void read_device(SettingsReading& reading, const DeviceRow& row) {
   const auto device = reading.word({row.path});
   if (!device) return;
@@ -46,6 +54,7 @@ void read_device(SettingsReading& reading, const DeviceRow& row) {
 
 }  // namespace
 
+/// Old flags and devices set the same options; of both in one file the later line wins (finish() sorts).
 void read_deepspeed_offload(SettingsReading& reading) {
   for (const DeviceRow& row : kFlags) {
     const auto on = reading.flag({row.path});
@@ -63,16 +72,19 @@ void read_deepspeed_offload(SettingsReading& reading) {
   }
 }
 
+/// The value is a flag in FSDP1's older form and in Lightning, otherwise a call.
 void read_fsdp_offload(SettingsReading& reading, const std::string& path) {
   const YamlNode* node = reading.find({path});
   if (node != nullptr && node->kind == SettingKind::scalar) {
+    // The value is a plain flag.
     if (const auto on = reading.flag({path})) reading.effect({{"strategy.offload_params", toml_flag(*on)}});
     return;
   }
   const std::string arguments = path + ".init_args.";
   const std::string kind = reading.word({path + ".class_path"}).value_or("");
   if (kind.empty()) return;
-  // CPUOffload moves nothing unless it is told; CPUOffloadPolicy is FSDP2's, OffloadPolicy its empty base.
+  // CPUOffload moves nothing unless it is told. CPUOffloadPolicy is FSDP2's; OffloadPolicy is its base, which
+  // moves nothing.
   const bool is_policy = kind.ends_with("cpuoffloadpolicy");
   bool moves = is_policy;
   if (const auto said = reading.flag({arguments + "offload_params"})) {

@@ -1,4 +1,4 @@
-// Keys of offload inside other tools' files.
+// Declares the reading of offload inside other tools' files.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace foretrain {
 
-/// offload_optimizer and offload_param of DeepSpeed's configuration and of accelerate's, with older flags.
-/// The stage has been read before.
+/// Reads offload_optimizer and offload_param of DeepSpeed's configuration and of accelerate's, with older
+/// flags. Requires that the stage has been read.
 void read_deepspeed_offload(SettingsReading& reading);
 
-/// FSDP's offload at `path`: a flag, or a call of CPUOffload or CPUOffloadPolicy.
+/// Reads FSDP's offload at `path`: a flag, or a call of CPUOffload or CPUOffloadPolicy.
 void read_fsdp_offload(SettingsReading& reading, const std::string& path);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// Calls in a Python text, found by name and read as literals; the text is never run.
+// Finds calls in a Python text by name and reads them as literals in two passes; the text is never run. The
+// first pass learns what variables hold. Limits keep hostile programs linear.
 #include <algorithm>
 #include <cctype>
 #include <iterator>
@@ -15,13 +16,14 @@ namespace foretrain {
 
 namespace {
 
-/// More calls than a program configures its training by.
+/// Calls that set up a training, and calls about network, data and arguments, at most.
 constexpr int kMostCalls = 64, kMostOtherCalls = 2000;
-/// Characters that are read twice because calls stand in calls.
+/// Characters that may be read twice because calls stand in calls, and networks of a program.
 constexpr std::size_t kMostReadAgain = 8u << 20, kMostNetworks = 16;
-/// Variables that are remembered, the nodes of one value, and how often values are put in.
+/// Variables that are remembered, nodes of one value, and how often values are put in.
 constexpr std::size_t kMostVariables = 1000, kLargestVariable = 200, kMostCopies = 1000;
 
+/// Reads one program; see the top of the file.
 class CallReader : private PythonText {
  public:
   CallReader(const std::string& text, const std::vector<std::string_view>& names,
@@ -32,7 +34,7 @@ class CallReader : private PythonText {
         declared_(words),
         imported_(imported_networks(text)) {}
 
-  /// Twice: what variables hold is known once all of the text was seen.
+  /// Reads the text twice: only after the first pass is it known what variables hold.
   YamlNode read() {
     scan();
     go_to({});
@@ -70,7 +72,7 @@ class CallReader : private PythonText {
       // get_peft_model(model, LoraConfig(…)), from_pretrained(…, quantization_config=BitsAndBytesConfig(…)):
       // what stands in it is a call of its own.
       if (holds_calls(name)) go_to(before);
-      // Of several loaders the first one is that of the training.
+      // The first of several loaders is that of the training.
       if (name == "DataLoader" && !out.at(name).is_null()) continue;
       if (is_policy(name) && keep_what_is_alike(out, name, arguments)) continue;
       out.entries.emplace_back(name, std::move(arguments));
@@ -81,13 +83,14 @@ class CallReader : private PythonText {
     return out;
   }
 
-  /// Whether a bracket follows; models.__dict__[name](…) and getattr(models, name)(…) are calls by a name.
+  /// Returns whether a call follows; models.__dict__[name](…) and getattr(models, name)(…) are calls by a
+  /// name.
   bool is_call(const std::string& whole) const {
     return peek() == '(' || (peek() == '[' && whole.ends_with("models.__dict__"));
   }
 
-  /// Calls that say what the network, the data or an argument of the program is, and nothing else. The text
-  /// goes on behind their name: their arguments may hold further calls.
+  /// Takes calls that only tell of the network, the data or an argument. Reading goes on behind their name,
+  /// because their arguments may hold further calls.
   bool takes_other_call(YamlNode& out, const std::string& whole, const std::string& name) {
     const bool declares = name == "add_argument", chooses = name == "getattr" || peek() == '[',
                cuts = cuts_texts(name), resizes = name == "Resize" || name == "RandomResizedCrop";
@@ -121,7 +124,7 @@ class CallReader : private PythonText {
     if (auto asked = network_asked_for(whole, arguments)) networks_.push_back(std::move(*asked));
   }
 
-  /// models.__dict__[args.arch], getattr(torchvision.models, args.arch).
+  /// Takes the network of models.__dict__[args.arch] or getattr(torchvision.models, args.arch).
   void note_chosen(const std::string& whole, const YamlNode& arguments) {
     const bool by_key = whole.ends_with("models.__dict__");
     const std::size_t place = by_key ? 0 : 1;
@@ -138,7 +141,7 @@ class CallReader : private PythonText {
     return name == "MixedPrecision" || name == "MixedPrecisionPolicy";
   }
 
-  /// The run chooses one of a program's policies, so what differs between them is not known. Returns false
+  /// The run chooses one of a program's policies, so what differs between them becomes unknown. Returns false
   /// for the first policy.
   static bool keep_what_is_alike(YamlNode& out, const std::string& name, const YamlNode& other) {
     const auto first = std::ranges::find(out.entries, name, [](const auto& entry) { return entry.first; });
@@ -152,7 +155,7 @@ class CallReader : private PythonText {
   static bool opens(char c) { return c == '(' || c == '[' || c == '{'; }
   static bool closes(char c) { return c == ')' || c == ']' || c == '}'; }
 
-  /// NAME = literal or call, on a line of its own. A name that is assigned twice has no value here.
+  /// Notes NAME = literal or call, on a line of its own. A name that is assigned twice has no known value.
   void note_assignment(const std::string& name) {
     const Place before = place();
     while (peek() == ' ') advance();
@@ -173,7 +176,7 @@ class CallReader : private PythonText {
     go_to(before);
   }
 
-  /// config.model.degree = literal, on a line of its own, as an entry with the whole name.
+  /// Notes config.model.degree = literal, on a line of its own, as an entry with the whole name.
   void note_member(const std::string& name, YamlNode& out) {
     const Place before = place();
     const SourceSpan span = here();
@@ -209,6 +212,7 @@ class CallReader : private PythonText {
     return {is_null ? SettingKind::null : SettingKind::scalar, std::move(text), {}, {}, span};
   }
 
+  // Reads an argument; an expression with operators is not known.
   YamlNode value(int depth) {
     skip_blank();
     const SourceSpan span = here();
@@ -221,6 +225,7 @@ class CallReader : private PythonText {
     return scalar(std::string(kNotKnown), span);
   }
 
+  // Reads a literal, a name or a call, without operators behind it.
   YamlNode atom(int depth, const SourceSpan& span) {
     std::string text;
     if (depth > kDeepestSettings) return skip_expression(), scalar(std::string(kNotKnown), span);
@@ -261,7 +266,7 @@ class CallReader : private PythonText {
     return scalar(constant || is_library ? last_part(name) : std::string(kNotKnown), span);
   }
 
-  /// By its spelling, as Block and TransformerLayer; one that the program assigns is a variable.
+  /// Returns whether a name is a class by its spelling, such as Block; one that is assigned is a variable.
   static bool is_class(const std::string& name) {
     return std::isupper(static_cast<unsigned char>(name[0])) != 0 && name.find('.') == name.npos &&
            std::ranges::any_of(name, [](unsigned char c) { return std::islower(c) != 0; });
@@ -290,6 +295,7 @@ class CallReader : private PythonText {
     return out;
   }
 
+  // Reads a dictionary or a set.
   YamlNode table(int depth, const SourceSpan& span) {
     YamlNode out{SettingKind::map, {}, {}, {}, span};
     advance();
@@ -312,8 +318,8 @@ class CallReader : private PythonText {
     return out;
   }
 
-  /// Keyword arguments, those of an unpacked table too; others are left aside, but for the first where
-  /// `first` names it. The place is on the opening bracket.
+  /// Reads keyword arguments, also those of an unpacked table. Positional ones become items; the first gets
+  /// the name `first` where that is given. The place is on the opening bracket.
   YamlNode call_arguments(int depth, std::string_view first = "") {
     YamlNode out{SettingKind::map, {}, {}, {}, here()};
     advance();
@@ -347,7 +353,7 @@ class CallReader : private PythonText {
     return out;
   }
 
-  /// Up to the comma or bracket that ends it.
+  /// Skips an expression up to the comma or bracket that ends it.
   void skip_expression() {
     int open = 0;
     while (!at_end()) {
@@ -362,7 +368,8 @@ class CallReader : private PythonText {
   }
 
   const std::vector<std::string_view>& names_;
-  bool takes_members_ = false;  ///< a recipe: assignments to members are keys, and no network is made
+  // A recipe: assignments to members are keys, and no network is made.
+  bool takes_members_ = false;
   int calls_ = 0, open_ = 0;
   std::string word_before_;
   std::map<std::string, YamlNode> variables_;

@@ -1,4 +1,5 @@
-// Only names are looked at: a program that builds its network from layers says nothing here.
+// Recognises how a Python program makes its network and data set, by names alone. A program that builds its
+// network from layers tells nothing here.
 #include "sim/import/settings/python_network.hpp"
 
 #include <algorithm>
@@ -13,21 +14,26 @@ namespace foretrain {
 
 namespace {
 
+/// Arguments of argparse, and imports, that are looked at.
 constexpr std::size_t kMostDeclared = 1000, kMostImports = 100;
 
+/// Returns the part of a dotted name behind its last dot.
 std::string_view last_part(std::string_view name) {
   return name.substr(name.rfind('.') == name.npos ? 0 : name.rfind('.') + 1);
 }
 
-/// "AutoModelForCausalLM" of "transformers.AutoModelForCausalLM.from_pretrained".
+/// Returns the part before the last one, "AutoModelForCausalLM" of
+/// "transformers.AutoModelForCausalLM.from_pretrained".
 std::string_view holder_of(std::string_view whole) {
   const std::size_t dot = whole.rfind('.');
   return dot == whole.npos ? std::string_view() : last_part(whole.substr(0, dot));
 }
 
+/// Returns whether a text contains a part.
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
-/// torchvision.models.resnet50, tf.keras.applications.ResNet50: the folder that the function stands in.
+/// Returns whether a function stands in a library of networks, such as torchvision.models.resnet50 or
+/// tf.keras.applications.ResNet50, by the folder that it is in.
 bool is_in_library(std::string_view whole) {
   const std::string_view folder = holder_of(whole);
   constexpr std::array<std::string_view, 10> kFolders{
@@ -38,7 +44,8 @@ bool is_in_library(std::string_view whole) {
   return is_library && std::ranges::find(kFolders, folder) != kFolders.end();
 }
 
-/// Classes of Hugging Face that are trained, not what stands before or around them.
+/// Returns whether a class of Hugging Face is a network that is trained, and no tokenizer, scheduler or
+/// encoder around it.
 bool is_trained_class(std::string_view holder) {
   for (const std::string_view other :
        {"Tokenizer", "Processor", "Config", "Scheduler", "Pipeline", "TextModel", "TextEncoder",
@@ -47,18 +54,20 @@ bool is_trained_class(std::string_view holder) {
   return contains(holder, "Model") || contains(holder, "For") || contains(holder, "Transformer");
 }
 
+/// Returns an argument by name, otherwise by its position; nullptr where it is not given.
 const YamlNode* given(const YamlNode& arguments, std::string_view name, std::size_t place) {
   if (const YamlNode& by_name = arguments.at(std::string(name)); !by_name.is_null()) return &by_name;
   return place < arguments.items.size() ? &arguments.items[place] : nullptr;
 }
 
+/// Returns an argument as a text; one that is no text is kNotKnown.
 std::optional<YamlNode> text_of(const YamlNode* node) {
   if (node == nullptr) return std::nullopt;
   const bool is_text = node->kind == YamlNode::Kind::scalar;
   return YamlNode{YamlNode::Kind::scalar, is_text ? node->text : std::string(kNotKnown), {}, {}, node->span};
 }
 
-/// In a pipeline of several networks the denoiser is trained.
+/// Returns whether a part of a pipeline with several networks is the denoiser, which is trained.
 bool is_denoiser(const YamlNode& arguments) {
   const YamlNode& folder = arguments.at("subfolder");
   return folder.is_null() || folder.text == "unet" || folder.text == "transformer";
@@ -66,6 +75,7 @@ bool is_denoiser(const YamlNode& arguments) {
 
 }  // namespace
 
+/// Names are taken up to the end of the line, or of the bracket around them.
 std::set<std::string> imported_networks(std::string_view text) {
   std::set<std::string> out;
   std::size_t imports = 0;
@@ -73,6 +83,7 @@ std::set<std::string> imported_networks(std::string_view text) {
        {"from torchvision.models", "from keras.applications", "from tensorflow.keras.applications"}) {
     for (std::size_t at = text.find(library); at != text.npos; at = text.find(library, at + 1)) {
       if (++imports > kMostImports) return out;  // each is looked for to the end of the text
+      // Names follow on the line, or in a bracket over several lines.
       const std::size_t import = text.find(" import ", at), end = std::min(text.find('\n', at), text.size());
       if (import >= end) continue;
       const bool is_open = text.substr(import, end - import).find('(') != text.npos;
@@ -89,6 +100,7 @@ std::set<std::string> imported_networks(std::string_view text) {
   return out;
 }
 
+/// The name tells for library functions; for from_pretrained the class in front of it does.
 bool makes_network(std::string_view whole, const std::set<std::string>& imported) {
   const std::string_view name = last_part(whole);
   if (name == "from_pretrained") return is_trained_class(holder_of(whole));
@@ -98,6 +110,7 @@ bool makes_network(std::string_view whole, const std::set<std::string>& imported
   return is_in_library(whole) || imported.contains(std::string(whole));
 }
 
+/// A function of a library is itself the name of the network.
 std::optional<YamlNode> network_asked_for(std::string_view whole, const YamlNode& arguments) {
   const std::string_view name = last_part(whole);
   if (name == "from_pretrained")
@@ -109,6 +122,7 @@ std::optional<YamlNode> network_asked_for(std::string_view whole, const YamlNode
   return YamlNode{YamlNode::Kind::scalar, std::string(name), {}, {}, arguments.span};
 }
 
+/// The endings cover torchvision's classes and the modules of Keras.
 std::string data_set_of_call(std::string_view whole) {
   struct Row {
     std::string_view ending, name;
@@ -122,8 +136,10 @@ std::string data_set_of_call(std::string_view whole) {
   return "";
 }
 
+/// Programs call their tokenizer by such names.
 bool cuts_texts(std::string_view name) { return name.starts_with("tok") || contains(name, "tokeniz"); }
 
+/// An option's value stands behind '=', or is the next word that is no option; otherwise it is a flag.
 DeclaredArguments::DeclaredArguments(const std::vector<ShellWord>* words) {
   if (words == nullptr) return;
   for (std::size_t i = 0; i < words->size(); ++i) {
@@ -140,10 +156,12 @@ DeclaredArguments::DeclaredArguments(const std::vector<ShellWord>* words) {
   }
 }
 
+/// The name is `dest`, otherwise the first long option, otherwise the first one, as argparse decides.
 void DeclaredArguments::declare(const YamlNode& call) {
   if (values_.size() >= kMostDeclared || call.items.empty()) return;
   std::string name = call.at("dest").text;
   std::optional<std::string> said;
+  // An option has several names, such as "-b" and "--batch-size".
   for (const YamlNode& option : call.items) {
     if (const auto found = given_.find(option.text); found != given_.end()) said = found->second;
     if (!name.empty() && !name.starts_with('-')) continue;
@@ -151,6 +169,7 @@ void DeclaredArguments::declare(const YamlNode& call) {
   }
   name.erase(0, std::min(name.find_first_not_of('-'), name.size()));
   std::ranges::replace(name, '-', '_');
+  // A flag is false unless the command line has it.
   const std::string& action = call.at("action").text;
   YamlNode value = call.at("default");
   if (action == "store_true")
@@ -163,8 +182,10 @@ void DeclaredArguments::declare(const YamlNode& call) {
   values_.try_emplace(std::move(name), std::move(value));
 }
 
+/// The name before the dot must be one that programs give the result of parse_args().
 const YamlNode* DeclaredArguments::find(const std::string& dotted_name,
                                         const std::set<std::string>& namespaces) const {
+  // Names that programs use for the result of parse_args().
   constexpr std::array<std::string_view, 8> kUsual{"args",  "opt",     "opts", "FLAGS",
                                                    "flags", "hparams", "cfg",  "config"};
   const std::size_t dot = dotted_name.find('.');

@@ -1,4 +1,4 @@
-// How a Python program makes its network and its data set, and what its own command line tells it.
+// Declares how a Python program makes its network and its data set, and what its own command line gives it.
 #pragma once
 
 #include <map>
@@ -13,37 +13,43 @@
 
 namespace foretrain {
 
-/// Functions that a program imports by name from torchvision.models or keras.applications.
+/// Returns the functions that a program imports by name from torchvision.models or keras.applications. Looks
+/// at the first 100 imports.
 std::set<std::string> imported_networks(std::string_view text);
 
-/// Whether a call makes a network by its name: models.resnet50(…), timm.create_model("resnet50"),
-/// AutoModelForCausalLM.from_pretrained("gpt2"). `whole` is the dotted name that is called.
+/// Returns whether a call makes a network by its name: models.resnet50(…), timm.create_model("resnet50"),
+/// AutoModelForCausalLM.from_pretrained("gpt2"). `whole` is the dotted name that is called; `imported` is the
+/// result of imported_networks().
 bool makes_network(std::string_view whole, const std::set<std::string>& imported);
 
-/// The name that such a call asks its library for; nothing for a part that is not what is trained (a
-/// tokenizer, a text encoder, a subfolder of a pipeline other than its denoiser).
+/// Returns the name that such a call asks its library for. Nothing for a part that is not trained: a
+/// tokenizer, a text encoder, a subfolder of a pipeline other than its denoiser.
 std::optional<YamlNode> network_asked_for(std::string_view whole, const YamlNode& arguments);
 
-/// Whether the call opens one of the data sets that the catalog has: torchvision.datasets.CIFAR10(…),
-/// keras.datasets.mnist.load_data(). Its name there, else empty.
+/// Returns the catalog's name of the data set that a call opens, such as torchvision.datasets.CIFAR10(…) or
+/// keras.datasets.mnist.load_data(); empty for other calls.
 std::string data_set_of_call(std::string_view whole);
 
-/// Whether the call cuts texts into tokens, by what people call tokenizers: tokenizer(…), tok(…).
+/// Returns whether a call cuts texts into tokens, by the names of tokenizers: tokenizer(…), tok(…).
 bool cuts_texts(std::string_view name);
 
-/// The arguments that a program declares with argparse: the value of its command line, else the default.
+/// The arguments that a program declares with argparse, each with the value of the command line, otherwise
+/// its default.
 class DeclaredArguments {
  public:
-  /// `words` stand behind the program's name.
+  /// `words` stand behind the program's name; nullptr: not known.
   explicit DeclaredArguments(const std::vector<ShellWord>* words);
-  /// One call of add_argument(). More than a thousand are left out.
+  /// Takes one call of add_argument(). Does nothing beyond a thousand arguments.
   void declare(const YamlNode& call);
-  /// Of "args.batch_size", where `args` is a usual name or in `namespaces`; nullptr: not declared.
+  /// Returns the value of "args.batch_size", where `args` is a usual name or in `namespaces`; nullptr: not
+  /// declared. It belongs to this object.
   const YamlNode* find(const std::string& dotted_name, const std::set<std::string>& namespaces) const;
 
  private:
-  std::map<std::string, std::string> given_;  ///< by option, with its dashes
-  std::map<std::string, YamlNode> values_;    ///< by the argument's name
+  /// Values by option, with its dashes.
+  std::map<std::string, std::string> given_;
+  /// Values by the argument's name.
+  std::map<std::string, YamlNode> values_;
 };
 
 }  // namespace foretrain

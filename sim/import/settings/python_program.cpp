@@ -1,5 +1,10 @@
-// Calls in a training program that set it up: Lightning's Trainer, DistributedDataParallel, FSDP,
-// TrainingArguments, Accelerator. The program is read, never run.
+// Reads the calls in a training program that set it up: Lightning's Trainer, DistributedDataParallel, FSDP,
+// TrainingArguments, Accelerator, DataLoader, PEFT's classes. The program is read, never run.
+//
+//   model = DDP(net, bucket_cap_mb=50)
+//
+// The tree has an entry for each call with its keyword arguments (read_python_calls). A value that only the
+// run knows stays open, and a note names the key of the scenario that gives it.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -19,7 +24,7 @@ namespace foretrain {
 
 namespace {
 
-/// Keyword arguments that say what Lightning's Trainer is told, not what Hugging Face's is.
+/// Returns whether Trainer(...) is Lightning's: it has arguments that Hugging Face's Trainer does not take.
 bool is_lightning_trainer(SettingsReading& reading) {
   return std::ranges::any_of(
       std::initializer_list<const char*>{"devices", "gpus", "strategy", "max_epochs", "accelerator",
@@ -27,6 +32,7 @@ bool is_lightning_trainer(SettingsReading& reading) {
       [&](const char* name) { return reading.has(fmt::format("Trainer.{}", name)); });
 }
 
+/// Reads a call of DistributedDataParallel, by whichever name.
 void read_ddp_call(SettingsReading& reading, const std::string& name) {
   const std::string above = name + ".";
   struct Row {
@@ -34,6 +40,7 @@ void read_ddp_call(SettingsReading& reading, const std::string& name) {
     KeyReads reads;
     const char *to, *note;
   };
+  // Arguments by name; the paths are made below.
   static constexpr Row kRows[] = {
       {"bucket_cap_mb", KeyReads::mebibytes, "strategy.bucket_cap", ""},
       {"find_unused_parameters", KeyReads::flag, "strategy.find_unused_parameters", ""},
@@ -52,12 +59,14 @@ void read_ddp_call(SettingsReading& reading, const std::string& name) {
   reading.apply(own);
 }
 
+/// Reads a call of FSDP, or fully_shard of FSDP2.
 void read_fsdp_call(SettingsReading& reading, const std::string& name) {
   const std::string above = name + ".";
   if (const auto word = reading.word({above + "sharding_strategy"})) put_sharding(reading, *word);
   if (const auto word = reading.word({above + "backward_prefetch"})) put_backward_prefetch(reading, *word);
   if (const auto drops = reading.flag({above + "reshard_after_forward"}))
     reading.effect({{"strategy.sharding", *drops ? "\"full_shard\"" : "\"shard_grad_op\""}});
+  // Policies of FSDP1 and FSDP2.
   for (const char* policy : {"mixed_precision", "mp_policy"})
     read_fsdp_policy_argument(reading, above + policy);
   if (const auto least =
@@ -78,8 +87,8 @@ void read_fsdp_call(SettingsReading& reading, const std::string& name) {
     reading.fate_of(above + idle, KeyFate::usual);
 }
 
-/// A policy that reaches the call of FSDP in a way that is not read, as `mixed_precision=choose(a, b)`. A
-/// policy that stands in that call comes first.
+/// Reads a policy that reaches the call of FSDP in a way that is not followed, such as
+/// `mixed_precision=choose(a, b)`. A policy that stands in the call itself wins.
 void read_policy_call(SettingsReading& reading, const std::string& name) {
   const auto says = [&](std::string_view path) {
     const YamlNode* given = reading.find({path});
@@ -95,7 +104,8 @@ void read_policy_call(SettingsReading& reading, const std::string& name) {
   reading.apply(rules);
 }
 
-/// torch.utils.data.DataLoader: its batch and workers are those of the process.
+/// Reads torch.utils.data.DataLoader, whose batch and workers are those of a process. Under DataParallel one
+/// process has all GPUs.
 void read_loader_call(SettingsReading& reading, bool drives_all_gpus) {
   if (const auto batch = reading.integer({"DataLoader.batch_size"}, 1, 1'000'000))
     reading.effect({{drives_all_gpus ? "model.global_batch" : "model.batch_per_gpu", std::to_string(*batch)}},
@@ -114,6 +124,7 @@ void read_loader_call(SettingsReading& reading, bool drives_all_gpus) {
   reading.apply(kRules);
 }
 
+/// Reads a call of accelerate's Accelerator.
 void read_accelerator_call(SettingsReading& reading, const std::string& name) {
   const std::string above = name + ".";
   if (const auto steps = reading.integer({above + "gradient_accumulation_steps"}, 1, 4096))
@@ -126,12 +137,13 @@ void read_accelerator_call(SettingsReading& reading, const std::string& name) {
   }
 }
 
-/// Networks whose images are not those of the small data sets.
+/// Returns whether a network is made for the images of small data sets.
 bool is_of_small_images(std::string_view model) {
   return model.find("cifar") != model.npos || model.find("mnist") != model.npos;
 }
 
-/// The network by the name that its library has for it.
+/// Reads the network by the name that its library has for it. Several networks in one program leave it open,
+/// as does a network of larger images on a small data set.
 void read_network(SettingsReading& reading) {
   const YamlNode* asked = reading.find({kNetworkOfProgram});
   if (asked == nullptr) return;
@@ -141,6 +153,7 @@ void read_network(SettingsReading& reading) {
     if (!name.empty() && std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
   }
   const YamlNode* data = reading.find({"data_set"});
+  // Networks of the catalog are those for large images, so a small data set needs a resize.
   const bool has_small_images = data != nullptr && data->text != "imagenet";
   const auto open = [&](const std::string& why) { reading.fate_of(kNetworkOfProgram, KeyFate::open, why); };
   if (names.empty()) return open("which network it is; --model NAME says it");
@@ -154,7 +167,7 @@ void read_network(SettingsReading& reading) {
   reading.effect_of(kNetworkOfProgram, {{"model.name", toml_text(names[0])}});
 }
 
-/// Tokens of a sample, where texts are filled up to a length or cut there.
+/// Reads the tokens of a sample, where texts are filled up to a length or cut there.
 void read_tokenizer(SettingsReading& reading) {
   if (const auto length = reading.integer({"tokenizer.max_length"}, 1, 1'000'000);
       length && reading.has(kNetworkOfProgram))
@@ -163,6 +176,7 @@ void read_tokenizer(SettingsReading& reading) {
   reading.apply(kOthers);
 }
 
+/// Reads the name of the data set, and notes a resize of its images.
 void read_data_set(SettingsReading& reading) {
   const YamlNode* data = reading.find({"data_set"});
   if (data != nullptr) reading.effect({{"data.set", toml_text(data->text)}});
@@ -172,6 +186,7 @@ void read_data_set(SettingsReading& reading) {
 
 }  // namespace
 
+/// Any known call, or a network, makes a text a program of this kind.
 bool is_python_program(const YamlNode& tree) {
   return std::ranges::any_of(tree.entries, [](const auto& entry) {
     return entry.first == kNetworkOfProgram ||
@@ -179,7 +194,9 @@ bool is_python_program(const YamlNode& tree) {
   });
 }
 
+/// The names under which programs import the classes; "YOLO" and "RTDETR" are Ultralytics' networks.
 const std::vector<std::string_view>& python_call_names() {
+  // Lightning, PyTorch's wrappers, Hugging Face, the loader, PEFT, and Ultralytics, in this order.
   static const std::vector<std::string_view> kNames{"Trainer",
                                                     "Fabric",
                                                     "LightningTrainer",
@@ -209,6 +226,7 @@ const std::vector<std::string_view>& python_call_names() {
   return kNames;
 }
 
+/// train() alone is a name of many programs, so it counts only beside YOLO(…).
 const std::vector<std::string_view>& ultralytics_call_names() {
   static const std::vector<std::string_view> kNames = [] {
     std::vector<std::string_view> names = python_call_names();
@@ -218,11 +236,15 @@ const std::vector<std::string_view>& ultralytics_call_names() {
   return kNames;
 }
 
+/// The order matters where one call depends on another: the strategy before the loader and the precision, the
+/// loaded weights before adapters.
 void read_python_program(SettingsReading& reading) {
   read_network(reading);
   read_tokenizer(reading);
+  // A call counts when the tree has an entry of its name.
   read_data_set(reading);
   const auto called = [&](const std::string& name) { return reading.has(name); };
+  // Data parallelism in one process each, then in one process for all GPUs.
   for (const char* name : {"DistributedDataParallel", "DDP"}) {
     if (!called(name)) continue;
     reading.by_default("DistributedDataParallel", {{"strategy.name", "\"ddp\""}});
@@ -235,6 +257,7 @@ void read_python_program(SettingsReading& reading) {
     reading.apply(kDevices);
   }
   if (called("DataLoader")) read_loader_call(reading, called("DataParallel") && !wraps);
+  // Policies come before the call of FSDP, which may hold the same policy.
   for (const char* name : {"MixedPrecision", "MixedPrecisionPolicy"}) {
     if (called(name)) read_policy_call(reading, name);
   }
@@ -245,6 +268,7 @@ void read_python_program(SettingsReading& reading) {
                        {{"strategy.name", second ? "\"fsdp2\"" : "\"fsdp\""}});
     read_fsdp_call(reading, name);
   }
+  // Hugging Face: arguments of the Trainer, then the loading of the network and adapters.
   for (const char* name : {"TrainingArguments", "Seq2SeqTrainingArguments", "SFTConfig"}) {
     if (called(name)) read_training_arguments(reading, fmt::format("{}.", name));
   }
@@ -266,6 +290,7 @@ void read_python_program(SettingsReading& reading) {
   reading.apply(kLoaded);
   if ((called("YOLO.model") || called("RTDETR.model")) && called("train")) read_ultralytics_calls(reading);
   if (called("Accelerator")) read_accelerator_call(reading, "Accelerator");
+  // A Trainer without Lightning's arguments is Hugging Face's.
   for (const char* name : {"Trainer", "Fabric", "LightningTrainer"}) {
     if (!called(name)) continue;
     static constexpr KeyRule kOthers[] = {{"Trainer.*", KeyReads::nothing, {}, "network and data"}};

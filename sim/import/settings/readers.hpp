@@ -1,4 +1,8 @@
-// The readers of training settings; a format is told by what a file holds, never by its name.
+// Declares the readers of training settings. A format is recognised by the keys of a file, never by its name.
+//
+// A function is_… looks at a tree of keys and never throws. A function read_… requires that is_… holds. It
+// tells the SettingsReading what each key comes to: an effect on keys of the scenario, or why it has none.
+// Mistakes are collected in its diagnostics.
 #pragma once
 
 #include <string_view>
@@ -8,66 +12,81 @@
 
 namespace foretrain {
 
+/// DeepSpeed's JSON (deepspeed.cpp).
 bool is_deepspeed(const YamlNode& tree);
 void read_deepspeed(SettingsReading& reading);
-/// Total, samples of a GPU and micro-steps.
+/// Reads total, samples of a GPU and micro-steps (deepspeed_batch.cpp).
 void read_deepspeed_batch(SettingsReading& reading);
 
+/// accelerate's YAML (accelerate.cpp).
 bool is_accelerate(const YamlNode& tree);
 void read_accelerate(SettingsReading& reading);
 
+/// Arguments of Lightning's Trainer (lightning.cpp).
 bool is_lightning(const YamlNode& tree);
 void read_lightning(SettingsReading& reading);
 
+/// Hugging Face's TrainingArguments (huggingface.cpp).
 bool is_huggingface(const YamlNode& tree);
 void read_huggingface(SettingsReading& reading);
 
+/// The table that Hugging Face calls fsdp_config (fsdp.cpp).
 bool is_fsdp_config(const YamlNode& tree);
 void read_fsdp_config(SettingsReading& reading);
 
+/// Variables of the environment (environment.cpp).
 bool is_environment(const YamlNode& tree);
 void read_environment(SettingsReading& reading);
 
+/// The file of `horovodrun --config-file` (environment.cpp).
 bool is_horovodrun(const YamlNode& tree);
 void read_horovodrun(SettingsReading& reading);
 
-/// What is told of adapters of a kind that is not modelled.
+/// Note about adapters of a kind that is not modelled.
 inline constexpr const char* kAdaptersAlone =
     "only adapters are trained: memory and exchanges are smaller than predicted here";
 
-/// torchtune's recipes and litgpt's config_hub (tuning_recipes.cpp).
+/// Recipes of torchtune, and of litgpt's config_hub (tuning_recipes.cpp).
 bool is_torchtune(const YamlNode& tree);
 void read_torchtune(SettingsReading& reading);
 bool is_litgpt(const YamlNode& tree);
 void read_litgpt_settings(SettingsReading& reading);
 
+/// Ultralytics' args.yaml, or the words of a yolo command (ultralytics.cpp).
 bool is_ultralytics(const YamlNode& tree);
 void read_ultralytics(SettingsReading& reading);
-/// Of YOLO("yolo11m.pt") and RTDETR(…), whose network is `model`, and of train(…).
+/// Reads the calls YOLO("yolo11m.pt") or RTDETR(…), whose network is `model`, and train(…).
 void read_ultralytics_calls(SettingsReading& reading);
-/// Words of a `yolo` command: key=value, with dashes before them or not.
+/// Returns the words of a `yolo` command as a tree: key=value, with dashes in front or not.
 YamlNode tree_of_yolo_words(const std::vector<ShellWord>& words);
 
+/// axolotl's YAML (axolotl.cpp).
 bool is_axolotl(const YamlNode& tree);
 void read_axolotl(SettingsReading& reading);
+/// Arguments of Megatron-LM, on a command line or in YAML (megatron.cpp).
 bool is_megatron(const YamlNode& tree);
 void read_megatron(SettingsReading& reading);
-/// A tool that runs Megatron-LM's layers, or layers like them, under the same names: after
-/// SettingsReading::rename.
+/// A tool that runs Megatron-LM's layers, or similar ones, under the same names. It applies after
+/// SettingsReading::rename() has given the keys Megatron-LM's names.
 struct MegatronDialect {
+  /// Name of the tool for notes.
   const char* what = "Megatron-LM";
-  const char* framework = "megatron";  ///< of [parallel]; Megatron-LM's transformer_impl = local says another
-  bool groups_need_flag = true;        ///< num_query_groups counts with group_query_attention alone
-  bool shards_by_default = false;      ///< the optimizer's state is shared out unless somebody says no
+  /// Value of [parallel] framework; Megatron-LM's transformer_impl = local means another one.
+  const char* framework = "megatron";
+  /// num_query_groups counts only together with group_query_attention.
+  bool groups_need_flag = true;
+  /// The optimizer's state is sharded unless a key says no.
+  bool shards_by_default = false;
 };
-/// The keys of such a tool, all of them a layout.
+/// Reads the keys of such a tool; all of them describe a layout.
 void read_megatron_dialect(SettingsReading& reading, const MegatronDialect& dialect);
-/// Its layout as [parallel], where a replica of the network takes several GPUs (megatron_layout.cpp).
+/// Reads its layout as [parallel], where a replica of the network takes several GPUs (megatron_layout.cpp).
 void read_megatron_layout(SettingsReading& reading, const MegatronDialect& dialect);
-/// The network that its arguments describe, as the text of a network's file.
+/// Reads the network that its arguments describe, as the text of a model file.
 void read_megatron_network(SettingsReading& reading, const MegatronDialect& dialect);
 
-// Recipes of tools that start Megatron-LM's layers (megatron_recipes.cpp).
+// Recipes of tools that start Megatron-LM's layers (megatron_recipes.cpp): AMD's Primus, NeMo,
+// Megatron-Bridge, and GPT-NeoX.
 bool is_primus(const YamlNode& tree);
 void read_primus(SettingsReading& reading);
 bool is_nemo(const YamlNode& tree);
@@ -77,77 +96,90 @@ void read_megatron_bridge(SettingsReading& reading);
 bool is_gpt_neox(const YamlNode& tree);
 void read_gpt_neox(SettingsReading& reading);
 
-// Recipes whose layout is sharding alone, or axes of a mesh (mesh_recipes.cpp).
+// Recipes whose layout is sharding alone, or axes of a mesh (mesh_recipes.cpp): LLM-Foundry with OLMo, and
+// MaxText.
 bool is_llm_foundry(const YamlNode& tree);
 void read_llm_foundry(SettingsReading& reading);
 bool is_maxtext(const YamlNode& tree);
 void read_maxtext(SettingsReading& reading);
-/// The same, of keys that have Megatron-LM's names after rename(); `inner` 0: as they say it.
+/// Reads the network of keys that have Megatron-LM's names after rename(). `inner` is the width of the
+/// feed-forward part; 0: as the keys give it.
 void read_sized_network(SettingsReading& reading, std::int64_t inner);  // megatron_layout.cpp
-/// The same of a network whose feed-forward part is gated, as Llama's.
+/// Reads the same of a network whose feed-forward part is gated, as in Llama.
 void read_gated_network(SettingsReading& reading);
-/// A network of the catalog whose name is that of `family` and `size`, as "llama3" and "8B"; empty: none.
+/// Returns the network of the catalog whose name joins `family` and `size`, such as "llama3" and "8B"; empty:
+/// there is none.
 std::string catalog_model(std::string_view family, std::string_view size);
 
+/// nanotron's YAML (nanotron.cpp).
 bool is_nanotron(const YamlNode& tree);
 void read_nanotron(SettingsReading& reading);
 
+/// torchtitan's TOML (torchtitan.cpp).
 bool is_torchtitan(const YamlNode& tree);
 void read_torchtitan(SettingsReading& reading);
 
+/// Calls in a training program (python_program.cpp).
 bool is_python_program(const YamlNode& tree);
 void read_python_program(SettingsReading& reading);
-/// Calls that set up a training.
+/// Returns the names of the calls that set up a training.
 const std::vector<std::string_view>& python_call_names();
-/// The same and train(), which is such a call beside a YOLO(…).
+/// Returns the same and train(), which is such a call where a YOLO(…) stands beside it.
 const std::vector<std::string_view>& ultralytics_call_names();
 
-/// A format of settings files: how it is recognised and who reads it.
+/// A format of settings: how it is recognised, and its reader.
 struct SettingsFormat {
+  /// Name in messages.
   std::string_view name;
-  std::string_view what;  ///< one line for people
+  /// One line that describes the format for users.
+  std::string_view what;
   bool (*recognises)(const YamlNode& tree) = nullptr;
   void (*read)(SettingsReading& reading) = nullptr;
 };
 
-/// In the order of trying.
+/// Returns all formats, in the order in which they are tried.
 const std::vector<SettingsFormat>& settings_formats();
 
-/// Of the first format that recognises it. Throws InputError with every mistake, or with the formats that are
-/// known.
+/// Returns the settings that the first matching format reads. Throws InputError with all mistakes of the
+/// file, or with the list of known formats when none matches.
 TrainingSettings read_settings(const SourceText& source, const SettingsContext& context = {});
 
-/// The same of the words behind a program's name; none when no format that has arguments recognises them.
+/// Returns the settings of the words behind a program's name; nothing when no format that has arguments
+/// recognises them.
 std::optional<TrainingSettings> read_settings_of_words(const SourceText& source,
                                                        const std::vector<ShellWord>& words,
                                                        const SettingsContext& context);
 
-/// Whether a format recognises the file; a text that cannot be cut is none.
+/// Returns whether a format recognises the file; false for a text that is no tree. Never throws InputError.
 bool is_settings(const SourceText& source);
-/// Variables of the environment that are read as settings.
+/// Returns the variables of the environment that are read as settings.
 const std::vector<std::string_view>& library_variables();
-/// Settings of a tree that is made elsewhere.
+/// Returns the settings of a tree that was made elsewhere. Throws InputError with all mistakes.
 TrainingSettings read_settings_tree(const SourceText& source, const YamlNode& tree,
                                     const SettingsFormat& format, const SettingsContext& context);
-/// Leaves out effects on options that the strategy does not have.
+/// Removes effects on options that the strategy does not have. Does nothing for an unknown strategy.
 void keep_options_of(std::string_view strategy, TrainingSettings& settings);
-/// The same for a strategy that somebody chose besides the settings; each option that is left out is told.
+/// Does the same for a strategy that the user chose beside the settings. Returns a note for each option that
+/// is left out.
 std::vector<Diagnostic> leave_out_options(std::string_view strategy, TrainingSettings& settings);
 
-// Words that several tools share.
+// Words that several tools share (words.cpp). Each put_… tells the effect of the key found last.
 
-/// Of a precision as tools call it ("bf16", "16-mixed", "float16", "no"), for a strategy: fully sharded ones
-/// and DeepSpeed keep 16-bit weights beside fp32 ones. False: not known.
+/// Tells a precision as tools name it ("bf16", "16-mixed", "float16", "no"). `half_weights`: the strategy
+/// keeps 16-bit weights beside fp32 ones, as fully sharded ones and DeepSpeed do. Returns false for an
+/// unknown word.
 bool put_precision(SettingsReading& reading, std::string_view word, bool half_weights);
-/// Of an optimizer's name or class ("AdamW", "torch.optim.SGD", "adamw_torch_fused", "FusedAdam"). False: not
-/// known.
+/// Tells an optimizer by its name or class ("AdamW", "torch.optim.SGD", "adamw_torch_fused", "FusedAdam").
+/// Returns false for an unknown one.
 bool put_optimizer(SettingsReading& reading, std::string_view name);
-/// Of FSDP's sharding strategy by name or number; reports what is none.
+/// Tells FSDP's sharding strategy by its name or number; reports a word that is none.
 void put_sharding(SettingsReading& reading, std::string_view word);
+/// Tells FSDP's backward prefetch; reports a word that is none.
 void put_backward_prefetch(SettingsReading& reading, std::string_view word);
-/// Of the key found last, a count that only parallelisms beyond data parallel have: 1 is as usual.
+/// Tells a degree that only parallelisms beyond data parallelism have: 1 changes nothing, more is not
+/// modelled.
 void put_parallelism(SettingsReading& reading, std::int64_t degree, std::string_view what);
-/// GPUs of the job as run.gpus: alone and all.
+/// Returns run.gpus for a job: one GPU and all of them.
 std::string gpu_list(std::int64_t gpus);
 
 }  // namespace foretrain

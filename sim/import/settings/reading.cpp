@@ -1,4 +1,9 @@
-// A tree is laid out as its leaves with their paths; whoever understands a leaf says what becomes of it.
+// Reads the keys of a settings file. The tree is laid out as a list of leaves with their paths
+// ("zero_optimization.stage"). Whoever understands a leaf tells what becomes of it; finish() puts down the
+// rest as unknown.
+//
+// Invariant: last_ is the leaf that the last find() found, and effect() and fate() speak of it. A leaf that
+// is told twice keeps the later account.
 #include "sim/import/settings/reading.hpp"
 
 #include <algorithm>
@@ -17,8 +22,10 @@ namespace foretrain {
 
 namespace {
 
+/// Characters of a value that are shown.
 constexpr std::size_t kShownValue = 60;
 
+/// Returns whether a rule's path covers a key: the same path, or one below a path that ends with ".*".
 bool rule_covers(std::string_view rule, std::string_view path) {
   if (!rule.ends_with(".*")) return rule == path;
   const std::string_view above = rule.substr(0, rule.size() - 2);
@@ -26,12 +33,14 @@ bool rule_covers(std::string_view rule, std::string_view path) {
          (path.size() > above.size() && path.starts_with(above) && path[above.size()] == '.');
 }
 
+/// Returns whether a value switches its key off.
 bool is_off(std::string_view value) {
   const std::string word = lower_case(value);
   return word == "false" || word == "no" || word == "none" || word == "null" || word.empty() ||
          word == "{}" || word == "[]" || word == "off";
 }
 
+/// Appends a value as one line; long ones end where they are cut for showing anyway.
 void append_value(const YamlNode& node, std::string& out) {
   if (out.size() > 2 * kShownValue) return;
   if (node.kind == SettingKind::list) {
@@ -58,7 +67,8 @@ void append_value(const YamlNode& node, std::string& out) {
 
 namespace {
 
-/// Of "${NAME:default}" and "${NAME:-default}", as launchers fill in; empty: it is none.
+/// Returns the default in "${NAME:default}" or "${NAME:-default}", which launchers fill in; empty where the
+/// value has no such form.
 std::string_view default_in(const YamlNode& node) {
   std::string_view text = node.text;
   if (node.kind != SettingKind::scalar || !text.starts_with("${") || !text.ends_with("}")) return {};
@@ -85,6 +95,7 @@ std::string toml_text(std::string_view text) {
   return out + "\"";
 }
 
+/// Whole MiB are written as such, other sizes in bytes.
 std::string toml_bytes(std::int64_t count) {
   const bool whole = count > 0 && count % (1 << 20) == 0;
   return fmt::format("\"{} {}\"", whole ? count >> 20 : count, whole ? "MiB" : "B");
@@ -107,6 +118,7 @@ std::optional<bool> flag_in(std::string_view text) {
   return std::nullopt;
 }
 
+/// Python's numbers may have underlines and a plus sign.
 std::optional<double> number_in(std::string_view text) {
   std::string digits;
   for (const char c : trimmed(text)) {
@@ -120,6 +132,7 @@ std::optional<double> number_in(std::string_view text) {
   return value;
 }
 
+/// One leaf beyond the limit is kept, so that its place can be reported.
 SettingsReading::SettingsReading(const YamlNode& tree, Diagnostics& diagnostics,
                                  const SettingsContext& context, TrainingSettings& out)
     : diagnostics_(diagnostics), context_(context), out_(out) {
@@ -131,6 +144,8 @@ SettingsReading::SettingsReading(const YamlNode& tree, Diagnostics& diagnostics,
   }
 }
 
+/// A list counts as a leaf. An inner table is a leaf, too, so that it can be found by name; it is never told
+/// as unknown.
 void SettingsReading::flatten(const YamlNode& node, const std::string& path) {
   if (leaves_.size() > kMostSettings) return;
   const bool is_inner = node.kind == SettingKind::map && !node.entries.empty();
@@ -145,6 +160,8 @@ void SettingsReading::flatten(const YamlNode& node, const std::string& path) {
   for (const auto& [key, value] : node.entries) flatten(value, path.empty() ? key : path + "." + key);
 }
 
+/// A path that ends with ".*" moves everything below it. Dashes count as underlines, since command lines have
+/// either.
 void SettingsReading::rename(std::span<const KeyName> names) {
   for (Leaf& leaf : leaves_) {
     std::string path = leaf.path;
@@ -160,6 +177,7 @@ void SettingsReading::rename(std::span<const KeyName> names) {
   }
 }
 
+/// The last of several keys with one name wins, as in the tools themselves.
 SettingsReading::Leaf* SettingsReading::leaf(std::string_view path) {
   const auto found =
       std::find_if(leaves_.rbegin(), leaves_.rend(), [path](const Leaf& row) { return row.name == path; });
@@ -176,6 +194,7 @@ const YamlNode* SettingsReading::find(std::initializer_list<std::string_view> pa
   return nullptr;
 }
 
+/// Values that only the run knows come from Python programs and from shell variables.
 bool SettingsReading::stays_open() {
   if (last_->node->kind != SettingKind::scalar || last_->node->text != kNotKnown) return false;
   fate(KeyFate::open, "--set of the scenario's key says it");
@@ -224,7 +243,9 @@ bool SettingsReading::is_auto(std::string_view path) {
   return node != nullptr && node->kind == SettingKind::scalar && node->text == "auto";
 }
 
+/// Tells a leaf, or replaces what was told of it before.
 void SettingsReading::tell(Leaf& leaf, KeyFate fate, std::vector<SettingEffect> effects, std::string note) {
+  // A leaf that was told before is found by its place.
   const auto told = !leaf.told ? out_.keys.end() : std::ranges::find_if(out_.keys, [&](const ReadKey& key) {
     return key.path == leaf.path && key.span == leaf.node->span && key.file == out_.file;
   });
@@ -272,19 +293,23 @@ std::string SettingsReading::argument(std::string_view key) const {
   return found;
 }
 
+/// Keys of the other file follow those of this one; its counts win.
 void SettingsReading::include(const TrainingSettings& other) {
   out_.keys.insert(out_.keys.end(), other.keys.begin(), other.keys.end());
   if (other.processes > 0) out_.processes = other.processes;
   if (other.machines > 0) out_.machines = other.machines;
 }
 
+/// Reads one leaf by a row of a table.
 void SettingsReading::apply_rule(Leaf& leaf, const KeyRule& rule) {
   const YamlNode& node = *leaf.node;
   last_ = &leaf;
   const std::string to(rule.to), note(rule.note);
   const auto say = [&](std::string value) { effect({{to, std::move(value)}}, note); };
+  // Rows that do not look at the value.
   if (rule.reads == KeyReads::nothing) return fate(KeyFate::no_influence, note);
   if (rule.reads == KeyReads::usual) return fate(KeyFate::usual, note);
+  // Values that are not there, not known, or decided by the program.
   if (node.is_null()) return fate(KeyFate::usual, "");
   if (stays_open()) return;
   if (node.kind == SettingKind::scalar && node.text == "auto" && rule.reads != KeyReads::unmodelled)
@@ -313,6 +338,7 @@ void SettingsReading::apply_rule(Leaf& leaf, const KeyRule& rule) {
   }
 }
 
+/// A rule applies to leaves that no function told of.
 void SettingsReading::apply(std::span<const KeyRule> rules) {
   for (Leaf& leaf : leaves_) {
     if (leaf.told) continue;
@@ -322,6 +348,8 @@ void SettingsReading::apply(std::span<const KeyRule> rules) {
   }
 }
 
+/// An effect that is left out turns its key into one without influence. Defaults of the tool that lose all
+/// effects are dropped.
 void keep_options_of(std::string_view name, TrainingSettings& settings) {
   const StrategyEntry* strategy = find_strategy(name);
   if (strategy == nullptr) return;
@@ -355,11 +383,12 @@ std::vector<Diagnostic> leave_out_options(std::string_view strategy, TrainingSet
   return notes;
 }
 
+/// Sorts by file and line, so that the last effect on a key is the one that counts.
 void SettingsReading::finish() {
   for (Leaf& leaf : leaves_) {
     if (!leaf.told) tell(leaf, leaf.node->is_null() ? KeyFate::usual : KeyFate::unknown, {}, "");
   }
-  // Tools take options of stages and wrappers that the file does not choose, and ignore them.
+  // Tools accept options of stages and wrappers that the file does not choose, and ignore them.
   const std::string strategy = value_of(out_, "strategy.name");
   if (strategy.size() > 2) keep_options_of(strategy.substr(1, strategy.size() - 2), out_);
   std::ranges::stable_sort(out_.keys, {}, [&](const ReadKey& key) {

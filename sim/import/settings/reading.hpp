@@ -1,5 +1,5 @@
-// A settings file being read: its keys by their paths, typed values with mistakes at their places, and what
-// becomes of each key.
+// Declares the reading of a settings file: keys by their paths, typed values with mistakes at their places,
+// and what becomes of each key.
 #pragma once
 
 #include <cstdint>
@@ -15,110 +15,138 @@
 
 namespace foretrain {
 
-/// How a key's value becomes that of a scenario's key.
+/// Conversion of a key's value to the value of a scenario's key.
 enum class KeyReads : std::uint8_t {
   flag,
-  inverse,    ///< true is false
-  integer,    ///< of the range of the scenario's key
-  mebibytes,  ///< a number of MiB
+  /// true becomes false.
+  inverse,
+  /// A whole number from 0 to 1e12; the scenario's key has its own range.
+  integer,
+  /// A number of MiB, whole or not.
+  mebibytes,
   bytes,
   milliseconds,
-  nothing,     ///< no influence on time or memory
-  usual,       ///< what the model does anyway
-  unmodelled,  ///< matters unless it has the harmless value
+  /// No influence on time or memory.
+  nothing,
+  /// Agrees with what the model assumes anyway.
+  usual,
+  /// Matters, unless the value is harmless or off.
+  unmodelled,
 };
 
-/// One row of a format's table. A path that ends with ".*" is of everything below.
+/// One row of a format's table. A path that ends with ".*" covers everything below.
 struct KeyRule {
   std::string_view path;
   KeyReads reads;
-  std::string_view to = {};    ///< key of the scenario
-  std::string_view note = {};  ///< what people should know of it
-  /// Value of an unmodelled key that changes nothing, besides false, null, no.
+  /// Key of the scenario.
+  std::string_view to = {};
+  /// Explanation for users.
+  std::string_view note = {};
+  /// Value of an unmodelled key that changes nothing, besides false, null and no.
   std::string_view harmless = {};
 };
 
-/// A key that one format calls `from` and a reader of another one `to`. A path that ends with ".*" takes all
-/// below it along; an empty `to` lifts it to the top.
+/// A key that one format calls `from` and another format's reader `to`. A path that ends with ".*" takes
+/// everything below along; an empty `to` lifts it to the top.
 struct KeyName {
   std::string_view from, to;
 };
 
-/// Reads one settings file: typed access to its keys, and a record of which keys were used.
+/// Reads one settings file: typed access to its keys, and an account of what each key comes to. All
+/// references of the constructor must outlive the object. Mistakes go to the diagnostics; nothing is thrown.
 class SettingsReading {
  public:
+  /// Lays out the tree. Reports a tree with more than kMostSettings keys and reads only the first ones.
   SettingsReading(const YamlNode& tree, Diagnostics& diagnostics, const SettingsContext& context,
                   TrainingSettings& out);
 
-  /// Keys are found by the names of another format from here on, and told by their own; the first row counts.
+  /// Makes keys known by the names of another format from here on. Messages keep the file's own names. The
+  /// first row that fits counts.
   void rename(std::span<const KeyName> names);
-  /// A key that stands there and is not null; the last of several. The names are tried in order.
+  /// Returns a key that is there and not null, the last of several with one name; nullptr where there is
+  /// none. The names are tried in order. The key is then the last one found.
   const YamlNode* find(std::initializer_list<std::string_view> paths);
+  /// Returns whether a key is there and not null; it is then the last one found.
   bool has(std::string_view path) { return find({path}) != nullptr; }
-  /// Typed; a value of another type is a mistake. "auto" is nothing, and not reported here.
+  /// Returns a typed value; another type is a mistake. "auto" and what only the run knows give nothing, and
+  /// are no mistake.
   std::optional<bool> flag(std::initializer_list<std::string_view> paths);
   std::optional<std::int64_t> integer(std::initializer_list<std::string_view> paths, std::int64_t least,
                                       std::int64_t most);
   std::optional<double> number(std::initializer_list<std::string_view> paths);
-  /// In lower case.
+  /// Returns a text in lower case.
   std::optional<std::string> word(std::initializer_list<std::string_view> paths);
+  /// Returns whether the value is "auto".
   bool is_auto(std::string_view path);
 
-  /// What becomes of the key that the last find() found (or of the one named).
+  /// Tells what becomes of the key that the last find() found, or of the one named. Does nothing where there
+  /// is no such key.
   void effect(std::vector<SettingEffect> effects, std::string note = "");
   void fate(KeyFate fate, std::string note = "");
   void effect_of(std::string_view path, std::vector<SettingEffect> effects, std::string note = "");
   void fate_of(std::string_view path, KeyFate fate, std::string note = "");
-  /// What holds because nothing is said: a default of the tool.
+  /// Tells what holds although no key says it: a default of the tool. `what` explains it.
   void by_default(std::string what, std::vector<SettingEffect> effects);
+  /// Reports a mistake at the key found last, or at the one named.
   void mistake(std::string message, std::string hint = "");
   void mistake_at(std::string_view path, std::string message, std::string hint = "");
 
-  /// What follows from the rest by the table's rows, then everything that no row knows. Options of strategies
-  /// that the chosen one does not have are put down as without influence.
+  /// Reads, by the rows of a table, all keys of which nothing was told so far. A key that no row covers stays
+  /// for finish().
   void apply(std::span<const KeyRule> rules);
+  /// Puts down the rest as unknown, and options that the chosen strategy does not have as without influence.
   void finish();
 
+  /// Return what the constructor was given.
   const SettingsContext& context() const { return context_; }
   TrainingSettings& out() { return out_; }
   Diagnostics& diagnostics() { return diagnostics_; }
-  /// What the program is told of `key`; empty: nothing.
+  /// Returns the value of the program's argument `key`; empty: not given.
   std::string argument(std::string_view key) const;
-  /// Another file's keys, put behind those of this one.
+  /// Adds the keys of another file behind those of this one.
   void include(const TrainingSettings& other);
 
  private:
+  /// A key with its value; both names are paths with dots.
   struct Leaf {
-    std::string path;  ///< as it stands in the file
+    /// Path as it stands in the file.
+    std::string path;
     const YamlNode* node;
     bool told = false;
-    std::string name = path;  ///< as it is looked for
+    /// Path by which it is looked up.
+    std::string name = path;
   };
-  /// Whether the key found last is not known before the program runs; it is then put down as open.
+  /// Returns whether only the run knows the key found last, and puts it down as open if so.
   bool stays_open();
+  /// Lays out a node and everything in it.
   void flatten(const YamlNode& node, const std::string& path);
+  /// Returns the last leaf of a name; nullptr: none.
   Leaf* leaf(std::string_view path);
+  /// Puts down what becomes of a leaf.
   void tell(Leaf& leaf, KeyFate fate, std::vector<SettingEffect> effects, std::string note);
+  /// Reads one leaf by a row of a table.
   void apply_rule(Leaf& leaf, const KeyRule& rule);
 
   Diagnostics& diagnostics_;
   const SettingsContext& context_;
   TrainingSettings& out_;
-  std::deque<YamlNode> defaults_;  ///< of "${VARIABLE:default}"
+  /// Values of "${VARIABLE:default}"; a deque, because leaves point to them.
+  std::deque<YamlNode> defaults_;
   std::vector<Leaf> leaves_;
   Leaf* last_ = nullptr;
 };
 
-/// "text" with quotes, true or false.
+/// Return values of TOML: a text in quotes, a size in MiB or bytes, true or false.
 std::string toml_text(std::string_view text);
 std::string toml_bytes(std::int64_t count);
 inline std::string toml_flag(bool value) { return value ? "true" : "false"; }
 
-/// A value as it is shown: lists and tables in one line, shortened.
+/// Returns a value as it is shown: lists and tables in one line, shortened.
 std::string shown_value(const YamlNode& node);
 
-/// true, false, yes, no, on, off, 1, 0 in any case.
+/// Returns the value of true, false, yes, no, on, off, 1 or 0 in any case; nothing for other texts.
 std::optional<bool> flag_in(std::string_view text);
+/// Returns a finite number, also with underlines; nothing for other texts.
 std::optional<double> number_in(std::string_view text);
 
 }  // namespace foretrain

@@ -1,4 +1,4 @@
-// What stands in one scenario from many keys: a later file and a later line win.
+// Combines the effects of many keys into the keys of one scenario: a later file and a later line win.
 #include "sim/import/settings/settings.hpp"
 
 #include <algorithm>
@@ -12,15 +12,17 @@ namespace foretrain {
 
 namespace {
 
-/// At most so many unknown keys are named in one note.
+/// Unknown keys that one note names; more are counted.
 constexpr std::size_t kMostNamed = 8;
 
+/// Returns a note about the unknown keys; empty: there are none.
 std::string unknown_note(const TrainingSettings& settings) {
   std::vector<std::string> names;
   for (const ReadKey& key : settings.keys) {
     if (key.fate == KeyFate::unknown) names.push_back(printable(shortened(key.path, 60)));
   }
   if (names.empty()) return "";
+  // The rest is only counted.
   const std::size_t more = names.size() > kMostNamed ? names.size() - kMostNamed : 0;
   names.resize(names.size() - more);
   return fmt::format("not known here: {}{}", fmt::join(names, ", "),
@@ -29,12 +31,14 @@ std::string unknown_note(const TrainingSettings& settings) {
 
 }  // namespace
 
+/// The names are in the order of the enumeration.
 std::string_view name_of(KeyFate fate) {
   static constexpr std::array<std::string_view, 6> kNames{"effect",       "usual", "no_influence",
                                                           "not_modelled", "open",  "unknown"};
   return kNames[static_cast<std::size_t>(fate)];
 }
 
+/// A key keeps the place of its first effect and gets the value of its last one.
 std::vector<SettingEffect> scenario_keys(const TrainingSettings& settings) {
   std::vector<SettingEffect> out;
   for (const ReadKey& read : settings.keys) {
@@ -49,6 +53,7 @@ std::vector<SettingEffect> scenario_keys(const TrainingSettings& settings) {
   return out;
 }
 
+/// Searches backwards, because the last key wins.
 const ReadKey* said_by(const TrainingSettings& settings, std::string_view key) {
   const auto says = [key](const ReadKey& read) {
     return std::ranges::find(read.effects, key, &SettingEffect::key) != read.effects.end();
@@ -57,11 +62,13 @@ const ReadKey* said_by(const TrainingSettings& settings, std::string_view key) {
   return found == settings.keys.rend() ? nullptr : &*found;
 }
 
+/// An empty text is no value of TOML, so it can stand for none.
 std::string value_of(const TrainingSettings& settings, std::string_view key) {
   const ReadKey* read = said_by(settings, key);
   return read == nullptr ? "" : std::ranges::find(read->effects, key, &SettingEffect::key)->value;
 }
 
+/// Unknown keys share one note, because a file of another version may have many.
 std::vector<Diagnostic> notes_of(const TrainingSettings& settings) {
   std::vector<Diagnostic> out;
   for (const ReadKey& key : settings.keys) {

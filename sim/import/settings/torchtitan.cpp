@@ -1,4 +1,15 @@
-// torchtitan's TOML: torchtitan/config/job_config.py, and the names of 2024 ([training] held the degrees).
+// Reads torchtitan's TOML (torchtitan/config/job_config.py), and the names of 2024, when [training] had the
+// degrees:
+//
+//   [training]
+//   local_batch_size = 8
+//   [parallelism]
+//   data_parallel_shard_degree = -1
+//   tensor_parallel_degree = 8
+//
+// A file that cuts the network over GPUs becomes a layout, [parallel]; other files become FSDP2, or DDP.
+// Taken are degrees, batch, precision, recomputation, optimizer and compilation. Data sets, logging and
+// checkpoints have no influence. Types that are none, and batches that do not fit, are mistakes.
 #include <algorithm>
 #include <array>
 
@@ -11,7 +22,9 @@ namespace foretrain {
 
 namespace {
 
+/// Keys that no function below reads. A row for a whole section stands behind those of its keys.
 constexpr KeyRule kTorchtitanRules[] = {
+    // Memory and arithmetic.
     {"training.enable_cpu_offload",
      KeyReads::unmodelled,
      {},
@@ -20,6 +33,7 @@ constexpr KeyRule kTorchtitanRules[] = {
     {"training.deterministic", KeyReads::unmodelled, {}, "deterministic kernels may be slower"},
     {"training.gc_freq", KeyReads::nothing, {}, "collection of garbage once in so many steps"},
     {"training.*", KeyReads::nothing, {}, "the data set, its sequences, the length of the run"},
+    // Details of parallelisms.
     {"parallelism.enable_async_tensor_parallel", KeyReads::nothing, {}, "of tensor parallel"},
     {"parallelism.disable_loss_parallel", KeyReads::nothing, {}, "of tensor parallel"},
     {"parallelism.enable_compiled_autograd", KeyReads::unmodelled, {}, "backward is compiled as a whole"},
@@ -34,6 +48,7 @@ constexpr KeyRule kTorchtitanRules[] = {
     {"profiling.enable_memory_snapshot", KeyReads::unmodelled, {}, "profiled steps are slower"},
     {"fault_tolerance.enable", KeyReads::unmodelled, {}, "replicas exchange through torchft"},
     {"experimental.enable_async_tensor_parallel", KeyReads::nothing, {}, "of tensor parallel"},
+    // Sections without influence.
     {"experimental.*", KeyReads::nothing},
     {"compile.*", KeyReads::nothing},
     {"profiling.*", KeyReads::nothing},
@@ -47,22 +62,27 @@ constexpr KeyRule kTorchtitanRules[] = {
     {"memory_estimation.*", KeyReads::nothing},
     {"validation.*", KeyReads::nothing}};
 
+/// Returns a degree under its present name or one of its earlier names; -1 means all GPUs.
 std::int64_t degree(SettingsReading& reading, std::string_view name, std::int64_t usual) {
   const std::string now = fmt::format("parallelism.{}", name), then = fmt::format("training.{}", name),
                     early = fmt::format("experimental.{}", name);
   return reading.integer({now, then, early}, -1, 1'000'000).value_or(usual);
 }
 
+/// A degree, its key of the scenario, and whether it multiplies the GPUs of a replica. Expert parallelism
+/// shares the GPUs of others.
 struct TitanDegree {
   const char *name, *key;
   bool multiplies = true;
 };
+/// Degrees beside data parallelism.
 constexpr TitanDegree kTitanDegrees[] = {{"tensor_parallel_degree", "parallel.tensor"},
                                          {"pipeline_parallel_degree", "parallel.pipeline"},
                                          {"context_parallel_degree", "parallel.context"},
                                          {"expert_parallel_degree", "parallel.expert", false}};
 
-/// Whether the network is cut over GPUs, which [parallel] predicts.
+/// Returns whether the network is cut over GPUs, which [parallel] predicts. Selective recomputation needs it,
+/// too.
 bool is_titan_layout(SettingsReading& reading) {
   const auto mode = reading.word({"activation_checkpoint.mode"});
   return (mode && *mode == "selective") || std::ranges::any_of(kTitanDegrees, [&](const TitanDegree& row) {
@@ -70,7 +90,7 @@ bool is_titan_layout(SettingsReading& reading) {
          });
 }
 
-/// GPUs of a replica that are not data parallel.
+/// Returns the GPUs of a replica that are not data parallel, and tells the degrees.
 std::int64_t read_model_degrees(SettingsReading& reading, bool cut) {
   std::int64_t all = 1;
   for (const TitanDegree& row : kTitanDegrees) {
@@ -85,7 +105,7 @@ std::int64_t read_model_degrees(SettingsReading& reading, bool cut) {
   return all;
 }
 
-/// Selective by operator, or every n-th layer as a whole (selective_ac_option).
+/// Reads recomputation: selective by operator, or every n-th layer as a whole (selective_ac_option).
 void read_titan_checkpoints(SettingsReading& reading) {
   const auto mode = reading.word({"activation_checkpoint.mode"});
   if (!mode || (*mode != "full" && *mode != "selective" && *mode != "none")) return;
@@ -100,7 +120,7 @@ void read_titan_checkpoints(SettingsReading& reading) {
                     "every so many layers as a whole");
 }
 
-/// "llama3" and "8B": the network of the catalog, if it has it.
+/// Reads the network: "llama3" and "8B" name one of the catalog, if it is there.
 void read_titan_model(SettingsReading& reading) {
   const auto size = reading.word({"model.flavor"});
   const auto family = reading.word({"model.name"});
@@ -111,10 +131,11 @@ void read_titan_model(SettingsReading& reading) {
   reading.fate_of("model.flavor", KeyFate::usual, "part of the network's name");
 }
 
-/// Of `data` replicas; 0: their number is not known.
+/// Reads the batch of a layout with `data` replicas; 0: their number is not known.
 void read_layout_batch(SettingsReading& reading, std::int64_t data) {
   const auto local = reading.integer({"training.local_batch_size", "training.batch_size"}, 1, 1'000'000);
   const auto micro = reading.integer({"parallelism.pipeline_parallel_microbatch_size"}, 1, 1'000'000);
+  // Without a pipeline the local batch is one micro-batch.
   const bool pipeline = degree(reading, "pipeline_parallel_degree", 1) > 1;
   const auto whole = reading.integer({"training.global_batch_size"}, -1, 100'000'000);
   if (whole) reading.fate(KeyFate::usual, "part of the layout");
@@ -133,7 +154,7 @@ void read_layout_batch(SettingsReading& reading, std::int64_t data) {
   read_titan_checkpoints(reading);
 }
 
-/// The batch and sharding of [parallel]: FSDP over all ranks, or copies of groups that do.
+/// Reads the batch and sharding of [parallel]: FSDP over all ranks, or copies of groups that shard.
 void read_torchtitan_layout(SettingsReading& reading, std::int64_t others) {
   const std::int64_t copies = std::max<std::int64_t>(1, degree(reading, "data_parallel_replicate_degree", 1));
   if (reading.has("parallelism.data_parallel_replicate_degree"))
@@ -142,6 +163,7 @@ void read_torchtitan_layout(SettingsReading& reading, std::int64_t others) {
   std::vector<SettingEffect> effects{{"parallel.framework", "\"torchtitan\""},
                                      {"parallel.shard", shards == 1 ? "\"none\"" : "\"parameters\""}};
   if (shards > 1 && copies > 1) effects.push_back({"parallel.shard_group", std::to_string(shards)});
+  // The number of replicas is known only where the degree of sharding is.
   const std::int64_t data = shards > 0 ? std::min<std::int64_t>(shards * copies, 1'000'000) : 0;
   if (data > 0) {
     const std::int64_t all = std::min<std::int64_t>(data * others, 1'000'000);
@@ -155,13 +177,17 @@ void read_torchtitan_layout(SettingsReading& reading, std::int64_t others) {
   read_layout_batch(reading, data);
 }
 
+/// Reads a file that does not cut the network: FSDP2 over all GPUs, copies of it, or DDP where nothing is
+/// sharded.
 void read_torchtitan_strategy(SettingsReading& reading, std::int64_t others) {
   const std::int64_t copies = degree(reading, "data_parallel_replicate_degree", 1);
   const std::int64_t shards = degree(reading, "data_parallel_shard_degree", -1);
+  // Copies of a network that is not sharded are DDP.
   const bool plain = shards == 1 && copies > 1;
   if (const auto on = reading.flag({"training.enable_cpu_offload"}))
     reading.effect({{"strategy.offload_params", toml_flag(*on)}});
   std::vector<SettingEffect> effects{{"strategy.name", plain ? "\"ddp\"" : "\"fsdp2\""}};
+  // Copies of shards are hybrid sharding.
   if (copies > 1 && !plain) effects.push_back({"strategy.sharding", "\"hybrid_shard\""});
   const bool says = reading.has("parallelism.data_parallel_shard_degree") ||
                     reading.has("training.data_parallel_shard_degree");
@@ -185,12 +211,16 @@ void read_torchtitan_strategy(SettingsReading& reading, std::int64_t others) {
   reading.fate(KeyFate::usual);
 }
 
+/// Reads the batch of a file that does not cut the network. The micro-steps follow once the number of GPUs is
+/// known.
 void read_torchtitan_batch(SettingsReading& reading) {
   const auto batch = reading.integer({"training.local_batch_size", "training.batch_size"}, 1, 1'000'000);
   if (batch) reading.effect({{"model.batch_per_gpu", std::to_string(*batch)}});
   const auto all = reading.integer({"training.global_batch_size"}, -1, 100'000'000);
   if (!all) return;
+  // -1 means one micro-step on each GPU.
   if (*all < 1) return reading.fate(KeyFate::usual, "no accumulation");
+  // The job's number of GPUs wins over that of the degrees.
   const int gpus = reading.context().gpus > 0 ? reading.context().gpus : reading.out().processes;
   if (gpus == 0 || !batch)
     return reading.fate(KeyFate::open, "says the micro-steps once the number of GPUs is known (--gpus N)");
@@ -200,6 +230,7 @@ void read_torchtitan_batch(SettingsReading& reading) {
   reading.effect({{"strategy.accumulation", std::to_string(*all / (*batch * gpus))}});
 }
 
+/// Reads recomputation of a file that does not cut the network.
 void read_torchtitan_recomputation(SettingsReading& reading) {
   const auto mode = reading.word({"activation_checkpoint.mode"});
   if (mode && *mode == "full") reading.effect({{"model.recompute", "true"}});
@@ -208,7 +239,8 @@ void read_torchtitan_recomputation(SettingsReading& reading) {
     reading.fate(KeyFate::not_modelled, "some operators run again in backward");
 }
 
-/// mixed_precision_reduce, float32 by default. Layouts sum in the type that parallel.gradient_bytes says.
+/// Reads mixed_precision_reduce, which is float32 by default. Layouts sum in the type that
+/// parallel.gradient_bytes gives.
 void read_torchtitan_sums(SettingsReading& reading, bool is_layout) {
   const auto type = reading.word({"training.mixed_precision_reduce"});
   if (!type) {
@@ -223,6 +255,7 @@ void read_torchtitan_sums(SettingsReading& reading, bool is_layout) {
   put_fsdp_reduce_type(reading, *type);
 }
 
+/// Reads precision, compilation, optimizer and clipping, which both kinds of files have.
 void read_torchtitan_rest(SettingsReading& reading, bool half_weights) {
   if (const auto type = reading.word({"training.mixed_precision_param"})) {
     if (!put_precision(reading, *type, half_weights))
@@ -237,6 +270,7 @@ void read_torchtitan_rest(SettingsReading& reading, bool half_weights) {
   if (const auto name = reading.word({"optimizer.name"})) {
     if (!put_optimizer(reading, *name)) reading.fate(KeyFate::not_modelled, "no optimizer that is known");
   }
+  // Either key names the form of the optimizer's kernels.
   const auto form = reading.word({"optimizer.implementation"});
   if (form)
     reading.effect({{"model.optimizer_form", *form == "for-loop"  ? "\"for_loop\""
@@ -250,6 +284,7 @@ void read_torchtitan_rest(SettingsReading& reading, bool half_weights) {
 
 }  // namespace
 
+/// Other tools have a table `training` as well, so a second section and a typical key are needed.
 bool is_torchtitan(const YamlNode& tree) {
   const YamlNode& training = tree.at("training");
   if (training.kind != YamlNode::Kind::map) return false;
@@ -262,6 +297,7 @@ bool is_torchtitan(const YamlNode& tree) {
          std::ranges::any_of(kMarks, [&](std::string_view mark) { return !training.at(mark).is_null(); });
 }
 
+/// The degrees decide whether the file is a layout, and a layout has options of its own.
 void read_torchtitan(SettingsReading& reading) {
   const bool cut = is_titan_layout(reading);
   const std::int64_t others = read_model_degrees(reading, cut);

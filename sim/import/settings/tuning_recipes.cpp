@@ -1,5 +1,11 @@
-// YAML of torchtune's recipes (recipes/configs) and of litgpt's config_hub: fine-tuning by tools that bring
-// their own training loops.
+// Reads the YAML of torchtune's recipes (recipes/configs) and of litgpt's config_hub, tools that fine-tune
+// with training loops of their own:
+//
+//   model: {_component_: torchtune.models.llama3.lora_llama3_8b, lora_rank: 8}     (torchtune)
+//   precision: bf16-true, quantize: bnb.nf4, lora_r: 8, train: {micro_batch_size: 4}  (litgpt)
+//
+// Taken are adapters, weights, batch, optimizer, compilation and length of samples. The network is given by
+// --model.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -12,12 +18,15 @@ namespace foretrain {
 
 namespace {
 
+// Key of the class or function that torchtune instantiates.
 constexpr std::string_view kComponent = "_component_";
 
+/// Returns the component of a table, in lower case.
 std::string component_of(const YamlNode& tree, std::string_view table) {
   return lower_case(tree.at(table).at(kComponent).text);
 }
 
+/// Keys that one row describes whole.
 constexpr KeyRule kTorchtuneRules[] = {
     {"batch_size", KeyReads::integer, "model.batch_per_gpu"},
     {"gradient_accumulation_steps", KeyReads::integer, "strategy.accumulation"},
@@ -26,8 +35,10 @@ constexpr KeyRule kTorchtuneRules[] = {
     {"fsdp_cpu_offload", KeyReads::flag, "strategy.offload_params"},
     {"custom_sharded_layers", KeyReads::usual},
     {"model.lora_alpha", KeyReads::nothing},
+    // Parallelisms beyond data parallelism.
     {"tensor_parallel_dim", KeyReads::unmodelled, {}, "tensor parallel", "1"},
     {"context_parallel_dim", KeyReads::unmodelled, {}, "context parallel", "1"},
+    // Components whose main keys are read by functions, or that have no influence.
     {"tokenizer.*", KeyReads::nothing},
     {"dataset.*", KeyReads::nothing},
     {"checkpointer.*", KeyReads::nothing},
@@ -39,6 +50,7 @@ constexpr KeyRule kTorchtuneRules[] = {
     {"model.*", KeyReads::usual, {}, "the network is named by --model"},
 };
 
+/// Keys that neither time nor memory depends on.
 constexpr const char* kTorchtuneIdle[] = {"output_dir",
                                           "seed",
                                           "shuffle",
@@ -52,9 +64,10 @@ constexpr const char* kTorchtuneIdle[] = {"output_dir",
                                           "save_adapter_weights_only",
                                           "save_last_epoch_only"};
 
-/// The products of a feed-forward part are adapted together.
+/// Reads which layers have adapters. The products of a feed-forward part are adapted together.
 void read_torchtune_targets(SettingsReading& reading) {
   std::string list;
+  // The list in TOML grows entry by entry, with a comma in front of each.
   if (const YamlNode* names = reading.find({"model.lora_attn_modules"})) {
     for (const YamlNode& name : names->items) list += ", " + toml_text(name.text);
     reading.fate(KeyFate::usual);
@@ -69,7 +82,9 @@ void read_torchtune_targets(SettingsReading& reading) {
                        {{"model.adapters.targets", fmt::format("[{}]", list.substr(2))}});
 }
 
+/// Reads adapters; torchtune keeps them in the recipe's type, without fp32 copies.
 void read_torchtune_adapters(SettingsReading& reading, const std::string& component) {
+  // QLoRA stands in the component's name, or as an argument.
   const bool is_packed =
       component.find("qlora") != std::string::npos || reading.flag({"model.quantize_base"}).value_or(false);
   if (is_packed) reading.by_default("qlora packs frozen weights", {{"model.weights", "\"nf4_double\""}});
@@ -85,6 +100,7 @@ void read_torchtune_adapters(SettingsReading& reading, const std::string& compon
   read_torchtune_targets(reading);
 }
 
+/// Reads the recipe's type, which the weights have where nothing packs them.
 void read_torchtune_dtype(SettingsReading& reading) {
   const auto type = reading.word({"dtype"});
   if (!type) return;
@@ -94,6 +110,7 @@ void read_torchtune_dtype(SettingsReading& reading) {
   reading.fate(KeyFate::not_modelled, "a type that is not known");
 }
 
+/// Reads the optimizer by its class.
 void read_torchtune_optimizer(SettingsReading& reading) {
   if (const auto name = reading.word({"optimizer._component_"})) {
     const std::size_t dot = name->rfind('.');
@@ -106,17 +123,19 @@ void read_torchtune_optimizer(SettingsReading& reading) {
     reading.effect({{"model.weight_decay", toml_flag(*decay != 0)}});
 }
 
-/// Letters of litgpt's switches and the layers that they adapt.
+/// A switch of litgpt, and the layers that it adapts.
 struct LitgptTarget {
   const char* key;
   const char* names;
 };
+/// Switches by the names of layers in Llama.
 constexpr LitgptTarget kLitgptTargets[] = {{"lora_query", "\"q_proj\""},
                                            {"lora_key", "\"k_proj\""},
                                            {"lora_value", "\"v_proj\""},
                                            {"lora_projection", "\"o_proj\""},
                                            {"lora_mlp", "\"gate_proj\", \"up_proj\", \"down_proj\""}};
 
+/// Keys that one row describes whole.
 constexpr KeyRule kLitgptRules[] = {
     {"train.micro_batch_size", KeyReads::integer, "model.batch_per_gpu"},
     {"train.max_seq_length", KeyReads::integer, "model.sequence_length"},
@@ -127,9 +146,11 @@ constexpr KeyRule kLitgptRules[] = {
     {"optimizer.*", KeyReads::nothing},
 };
 
+/// Keys that neither time nor memory depends on.
 constexpr const char* kLitgptIdle[] = {"checkpoint_dir", "out_dir",      "logger_name", "seed",
                                        "data",           "access_token", "resume"};
 
+/// Reads adapters, which litgpt trains only where lora_r is there.
 void read_litgpt_adapters(SettingsReading& reading) {
   const auto rank = reading.integer({"lora_r"}, 1, 1'000'000);
   if (!rank) return;
@@ -151,7 +172,8 @@ void read_litgpt_adapters(SettingsReading& reading) {
                        {{"model.adapters.targets", fmt::format("[{}]", list.substr(2))}});
 }
 
-/// bnb.nf4, bnb.nf4-dq, bnb.int8-training; "true" precisions keep no fp32 weights.
+/// Reads the weights: bnb.nf4, bnb.nf4-dq or bnb.int8-training. Precisions that end with "true" keep no fp32
+/// weights.
 void read_litgpt_weights(SettingsReading& reading) {
   const std::string quantize = reading.word({"quantize"}).value_or("");
   if (quantize.starts_with("bnb.nf4") || quantize.starts_with("bnb.fp4"))
@@ -160,6 +182,7 @@ void read_litgpt_weights(SettingsReading& reading) {
     reading.effect({{"model.weights", "\"int8\""}});
   else if (!quantize.empty())
     reading.fate(KeyFate::not_modelled, "weights of another kind");
+  // Quantised weights keep their bits whatever the precision is.
   const std::string precision = reading.word({"precision"}).value_or("");
   if (precision.empty()) return;
   if (!value_of(reading.out(), "model.weights").empty()) return reading.fate(KeyFate::usual);
@@ -169,6 +192,7 @@ void read_litgpt_weights(SettingsReading& reading) {
     reading.fate(KeyFate::not_modelled, "no precision that is known");
 }
 
+/// Reads devices, nodes and the batch; the micro-steps follow from these.
 void read_litgpt_processes(SettingsReading& reading) {
   const auto devices = reading.integer({"devices"}, 1, 1024),
              nodes = reading.integer({"num_nodes"}, 1, 100'000);
@@ -187,10 +211,12 @@ void read_litgpt_processes(SettingsReading& reading) {
 
 }  // namespace
 
+/// The component names the tool itself.
 bool is_torchtune(const YamlNode& tree) {
   return component_of(tree, "model").find("torchtune") != std::string::npos;
 }
 
+/// The component of the model tells whether adapters are trained.
 void read_torchtune(SettingsReading& reading) {
   const std::string component = reading.word({"model._component_"}).value_or("");
   reading.fate(KeyFate::usual, "the network is named by --model");
@@ -214,11 +240,13 @@ void read_torchtune(SettingsReading& reading) {
   for (const char* idle : kTorchtuneIdle) reading.fate_of(idle, KeyFate::no_influence);
 }
 
+/// The three keys stand together in litgpt's files only.
 bool is_litgpt(const YamlNode& tree) {
   return !tree.at("checkpoint_dir").is_null() && !tree.at("precision").is_null() &&
          tree.at("train").kind == YamlNode::Kind::map;
 }
 
+/// Adapters come first, since the weights' types depend on quantisation.
 void read_litgpt_settings(SettingsReading& reading) {
   read_litgpt_adapters(reading);
   read_litgpt_weights(reading);
@@ -231,6 +259,7 @@ void read_litgpt_settings(SettingsReading& reading) {
     if (!put_optimizer(reading, dot == std::string::npos ? *name : name->substr(dot + 1)))
       reading.fate(KeyFate::not_modelled, "no optimizer that is known");
   }
+  // litgpt's own implementation of GELU is compiled into one kernel.
   reading.by_default("litgpt runs GELU as one kernel", {{"model.fused_kernels", "[\"gelu\"]"}});
   reading.apply(kLitgptRules);
   for (const char* idle : kLitgptIdle) reading.fate_of(idle, KeyFate::no_influence);

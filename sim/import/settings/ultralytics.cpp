@@ -1,6 +1,10 @@
-// Ultralytics: what `yolo detect train key=value …`, YOLO("…").train(…) and an args.yaml say. Rules of
-// ultralytics/engine/trainer.py 8.4: `batch` is of all GPUs, gradients are summed in every micro-step, and
-// the library starts a process for each device itself.
+// Reads what `yolo detect train key=value …`, YOLO("…").train(…) and an args.yaml give:
+//
+//   yolo detect train model=yolo11m.pt data=coco.yaml batch=64 device=0,1,2,3
+//
+// The rules are those of ultralytics/engine/trainer.py 8.4: `batch` is that of all GPUs, gradients are summed
+// in every micro-step, and the library starts a process for each device itself. Augmentation, losses and
+// learning rates have no influence.
 #include <algorithm>
 #include <cmath>
 
@@ -17,18 +21,23 @@ namespace foretrain {
 
 namespace {
 
+// Largest number of frozen modules.
 constexpr std::int64_t kMostFrozenModules = 1000;
-/// Samples that an optimizer step is made of where `nbs` says nothing else, and those of a micro-step.
+/// Samples of an optimizer step where `nbs` gives none, samples of a micro-step by default, and the largest
+/// batch.
 constexpr std::int64_t kNominalBatch = 64, kUsualYoloBatch = 16, kMostYoloBatch = 1'000'000;
+// Side of an image by default and at most, in pixels, and loader workers by default.
 constexpr std::int64_t kUsualPixels = 640, kMostPixels = 16'384, kUsualYoloWorkers = 8;
-/// Of the `auto` optimizer: above so many steps MuSGD, else AdamW.
+/// Steps above which the `auto` optimizer is MuSGD, otherwise AdamW.
 constexpr double kStepsOfShortRuns = 10'000;
 
+/// Reads the keys below a path; `model` is the path of the network's key, which a call of YOLO(…) has.
 class UltralyticsKeys {
  public:
   UltralyticsKeys(SettingsReading& reading, std::string above, std::string model)
       : reading_(reading), above_(std::move(above)), model_(std::move(model)) {}
 
+  /// Reads everything. The number of GPUs comes first, because the batch is that of all of them.
   void read() {
     const std::int64_t gpus = read_devices();
     read_model();
@@ -43,12 +52,15 @@ class UltralyticsKeys {
   }
 
  private:
+  /// Returns the path of a key.
   std::string path(std::string_view key) const { return above_ + std::string(key); }
 
-  /// "0,1,2,3", [0, 1], 0, "cuda:1"; one GPU where nothing is said. "-1" is the GPU with most free memory.
+  /// Returns the number of GPUs in "0,1,2,3", [0, 1], 0 or "cuda:1"; 1 where nothing is given. "-1" is the
+  /// GPU with most free memory.
   std::int64_t read_devices() {
     const YamlNode* node = reading_.find({path("device")});
     if (node == nullptr) return 1;
+    // A list counts by its items, a text by its commas.
     std::string words = node->text;
     std::int64_t count = static_cast<std::int64_t>(node->items.size());
     if (node->kind == SettingKind::scalar) count = std::ranges::count(words, ',') + 1;
@@ -62,7 +74,8 @@ class UltralyticsKeys {
     return count;
   }
 
-  /// A network of the catalog by its file's name, or a YAML beside the script; `imgsz` is its image's side.
+  /// Reads the network: one of the catalog by its file's name, or a YAML beside the script. `imgsz` is the
+  /// side of its image.
   void read_model() {
     const auto pixels = reading_.integer({path("imgsz")}, 32, kMostPixels);
     if (pixels) reading_.fate(KeyFate::usual, "the image's side");
@@ -75,6 +88,7 @@ class UltralyticsKeys {
     if (text) return describe(*text, side);
     const std::string name = model_named(file);
     if (name.empty()) return reading_.fate(KeyFate::open, "which network it is; --model NAME says it");
+    // A network of another size of image is made from its family, where it has one.
     const std::optional<std::string> sized = side == kUsualPixels ? std::nullopt : family_of_side(name, side);
     if (sized)
       reading_.effect({{"model.network", fmt::format("'''\n{}'''", *sized)}},
@@ -85,6 +99,7 @@ class UltralyticsKeys {
       reading_.fate_of(path("imgsz"), KeyFate::not_modelled, "the network has one size of image here");
   }
 
+  /// Makes the network of a YAML; a file that cannot be read leaves the network open.
   void describe(const SourceText& text, std::int64_t side) {
     ModelImportOptions options;
     options.image = side;
@@ -95,10 +110,12 @@ class UltralyticsKeys {
     }
   }
 
-  /// Of all GPUs. AutoBatch (-1, or a share of the memory) is of one GPU; several get the usual batch.
+  /// Reads the batch of all GPUs. AutoBatch (-1, or a share of the memory) works on one GPU; several get the
+  /// default batch.
   void read_batch(std::int64_t gpus) {
     const auto said = reading_.number({path("batch")});
     if (!said && reading_.has(path("batch"))) return;  // open, or a mistake
+    // AutoBatch searches the batch that fits into the memory.
     if (said && (*said < 1 || *said != std::floor(*said))) {
       if (gpus > 1) return put_batch(kUsualYoloBatch, "AutoBatch is of one GPU; several get 16");
       return reading_.fate(KeyFate::open,
@@ -124,6 +141,7 @@ class UltralyticsKeys {
                         std::move(effects));
   }
 
+  /// Tells the batch, as said or as the library's default.
   void put_batch(std::int64_t batch, const std::string& note, bool is_said = true) {
     std::vector<SettingEffect> effects{{"model.global_batch", std::to_string(batch)}};
     if (is_said)
@@ -132,6 +150,7 @@ class UltralyticsKeys {
       reading_.by_default("Ultralytics' batch", std::move(effects));
   }
 
+  /// Reads precision and memory layout; the library trains with AMP and channels last by default.
   void read_precision() {
     const std::string word = reading_.word({path("amp")}).value_or("");
     const bool is_off = word == "false" || word == "fp32" || word == "0";
@@ -140,6 +159,7 @@ class UltralyticsKeys {
       reading_.by_default("Ultralytics trains with AMP", {{"model.precision", precision}});
     else
       reading_.effect({{"model.precision", precision}});
+    // Images are laid out with channels last unless the key says otherwise.
     const auto layout = reading_.flag({path("channels_last")});
     if (layout)
       reading_.effect({{"framework.layout", *layout ? "\"channels_last\"" : "\"channels_first\""}});
@@ -148,6 +168,7 @@ class UltralyticsKeys {
                           {{"framework.layout", "\"channels_last\""}});
   }
 
+  /// Reads the optimizer. `auto` is taken as that of long runs.
   void read_optimizer() {
     const std::string word = reading_.word({path("optimizer")}).value_or("auto");
     if (word == "auto")
@@ -162,10 +183,12 @@ class UltralyticsKeys {
                         {{"model.weight_decay", "true"}, {"loop.clip_grad_norm", "\"on_device\""}});
   }
 
-  /// COCO has a data set of the catalog; another one's size is the user's to say.
+  /// Reads the data set and the loader. COCO is in the catalog; the size of another data set is the user's to
+  /// give.
   void read_data() {
     if (const auto workers = reading_.integer({path("workers")}, 0, 256))
       reading_.effect({{"data.workers_per_gpu", std::to_string(*workers)}}, "of a process");
+    // The name of the file stands for the data set.
     if (const auto data = reading_.word({path("data")})) {
       const std::string name = data->substr(data->rfind('/') + 1);
       if (name == "coco.yaml" || name == "coco")
@@ -185,7 +208,7 @@ class UltralyticsKeys {
     }
   }
 
-  /// The first so many modules; a list of them has no word here.
+  /// Reads how many modules are frozen. A list of modules has no key of the scenario.
   void read_freeze() {
     const YamlNode* node = reading_.find({path("freeze")});
     if (node == nullptr || node->kind == SettingKind::list) return;
@@ -194,6 +217,7 @@ class UltralyticsKeys {
     if (count && *count > 0) reading_.effect({{"model.trainable", fmt::format("[\"from:{}\"]", *count)}});
   }
 
+  /// Reads the rest. Below a path, unknown keys have no influence; at the top they are told as unknown.
   void read_rest() {
     read_freeze();
     struct Row {
@@ -210,6 +234,7 @@ class UltralyticsKeys {
         {"time", KeyReads::unmodelled, "epochs until a time is over"},
         {"quantize", KeyReads::unmodelled, "training for 8 bits"},
         {"*", KeyReads::nothing}};
+    // Rules refer to the paths, which therefore live until apply() has run.
     std::vector<std::string> paths;
     for (const Row& row : kRows) paths.push_back(path(row.key));
     std::vector<KeyRule> rules;
@@ -222,7 +247,8 @@ class UltralyticsKeys {
       for (const char* idle : kIdle) reading_.fate_of(idle, KeyFate::no_influence);
   }
 
-  /// Keys of default.yaml that neither time nor memory depends on.
+  /// Keys of default.yaml that neither time nor memory depends on: output, learning rates, weights of the
+  /// losses, augmentation (which the loader does beside training), masks, validation, and files.
   static constexpr const char* kIdle[] = {"task",
                                           "mode",
                                           "patience",
@@ -291,12 +317,14 @@ class UltralyticsKeys {
   std::string above_, model_;
 };
 
+/// Returns a node for a text.
 YamlNode scalar_of(std::string text, const SourceSpan& span) {
   return {SettingKind::scalar, std::move(text), {}, {}, span};
 }
 
 }  // namespace
 
+/// A network and a side of images, with one more key of the tool.
 bool is_ultralytics(const YamlNode& tree) {
   return !tree.at("imgsz").is_null() && !tree.at("model").is_null() &&
          (!tree.at("task").is_null() || !tree.at("nbs").is_null() || !tree.at("data").is_null());
@@ -304,11 +332,13 @@ bool is_ultralytics(const YamlNode& tree) {
 
 void read_ultralytics(SettingsReading& reading) { UltralyticsKeys(reading, "", "model").read(); }
 
+/// The keys are those of train(…), the network is that of the class.
 void read_ultralytics_calls(SettingsReading& reading) {
   const char* loaded = reading.has("YOLO.model") ? "YOLO.model" : "RTDETR.model";
   UltralyticsKeys(reading, "train.", loaded).read();
 }
 
+/// Lists lose their brackets and quotes: they are taken as texts with commas.
 YamlNode tree_of_yolo_words(const std::vector<ShellWord>& words) {
   YamlNode out{SettingKind::map, {}, {}, {}, {1, 1, 1}};
   for (const ShellWord& word : words) {

@@ -1,4 +1,6 @@
-// Which settings no prediction can do without: a table of their names, what each decides and what it does.
+// Lists the settings that decide a prediction and that no model covers: their names, what each decides, and
+// what it does. With one of them the interval widens by these factors, and the answer says that it cannot
+// tell.
 #include <algorithm>
 #include <string_view>
 
@@ -11,25 +13,29 @@ namespace foretrain {
 
 namespace {
 
+/// A setting that decides memory, time, or traffic between nodes.
 struct DecidingSetting {
-  std::string_view name;  ///< the key's last word, or a table that it stands in
+  // Last word of the key, or a table that it stands in.
+  std::string_view name;
   bool memory, time, between_nodes;
   std::string_view effect;
-  double shortest = 1, longest = 1;  ///< as in UnmodelledSetting
+  // Bounds of the factor on the time, as in UnmodelledSetting.
+  double shortest = 1, longest = 1;
 };
 
-// Ends of intervals: adapters leave out the gradients of weights, a third of the arithmetic, and most of the
-// optimizer. DeepSpeed's issue 3901 has 2.1 times with parameters in host memory; disks and TCP:
+// Bounds of the factors. Adapters leave out the gradients of weights, a third of the arithmetic, and most of
+// the optimizer. DeepSpeed's issue 3901 has a factor of 2.1 with parameters in host memory; disks and TCP:
 // [unverified].
 constexpr double kAdaptersShortest = 0.5, kQuantisedLongest = 2, kOffloadedLongest = 6, kTcpLongest = 5,
                  kWideGradientsLongest = 2, kBlockingLongest = 3;
 
+/// Sentences about the effects, which the answer quotes.
 constexpr std::string_view kAdapters =
     "It trains adapters only, which takes less memory and less time than the full training predicted here.";
 constexpr std::string_view kQuantised =
     "It keeps weights in 4 or 8 bits: they take 2 to 4 times less memory, and every product converts them "
     "first.";
-/// Of Megatron-LM and torchtitan with a layout; elsewhere offload is modelled.
+/// Text for Megatron-LM and torchtitan with a layout; elsewhere offload is modelled.
 constexpr std::string_view kOffloaded =
     "It keeps parameters in the host's memory or on a disk: a GPU needs less memory, and a step takes twice "
     "as long or longer.";
@@ -38,6 +44,7 @@ constexpr std::string_view kTcp =
     "Messages between nodes then go over TCP instead of InfiniBand, which is several times slower.";
 constexpr std::string_view kZeroPlusPlus = "It changes how many bytes ZeRO sends, and to whom.";
 
+/// The first row that fits a key counts.
 constexpr DecidingSetting kDeciding[] = {
     {"finetuning_type", true, true, false, kAdapters, kAdaptersShortest, 1},
     {"use_peft", true, true, false, kAdapters, kAdaptersShortest, 1},
@@ -57,7 +64,7 @@ constexpr DecidingSetting kDeciding[] = {
      kBlockingLongest},
 };
 
-/// Whether `path` ends with the name or passes through a table of it.
+/// Returns whether a path ends with the name, or passes through a table of that name.
 bool is_named(std::string_view path, std::string_view name) {
   while (true) {
     const std::size_t dot = path.find('.');
@@ -69,6 +76,7 @@ bool is_named(std::string_view path, std::string_view name) {
   }
 }
 
+/// Returns the row for a key; nullptr: it decides nothing.
 const DecidingSetting* find_deciding(std::string_view path) {
   const auto found =
       std::ranges::find_if(kDeciding, [path](const auto& row) { return is_named(path, row.name); });
@@ -77,6 +85,7 @@ const DecidingSetting* find_deciding(std::string_view path) {
 
 }  // namespace
 
+/// Each row is told once, however many keys it fits.
 std::vector<UnmodelledSetting> unmodelled_settings(const TrainingSettings& settings) {
   std::vector<UnmodelledSetting> out;
   std::vector<const DecidingSetting*> known;

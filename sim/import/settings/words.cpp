@@ -1,4 +1,4 @@
-// Precisions, optimizers and shardings as the tools spell them.
+// Maps precisions, optimizers and shardings as the tools spell them to the words of the scenario.
 #include <algorithm>
 #include <map>
 
@@ -11,17 +11,21 @@ namespace foretrain {
 
 namespace {
 
+/// A precision as a tool names it, and its name here.
 struct PrecisionWord {
   std::string_view word, precision;
-  bool true_half = false;  ///< the weights themselves are 16-bit
+  // The weights themselves have 16 bits.
+  bool true_half = false;
 };
 
+/// Words of accelerate, Lightning, DeepSpeed, PyTorch and Keras.
 constexpr PrecisionWord kPrecisionWords[] = {{"no", "fp32"},
                                              {"fp32", "fp32"},
                                              {"32", "fp32"},
                                              {"32-true", "fp32"},
                                              {"float32", "fp32"},
                                              {"float", "fp32"},
+                                             // Mixed precision in 16 bits.
                                              {"fp16", "amp_fp16"},
                                              {"16", "amp_fp16"},
                                              {"16-mixed", "amp_fp16"},
@@ -32,30 +36,34 @@ constexpr PrecisionWord kPrecisionWords[] = {{"no", "fp32"},
                                              {"bf16-mixed", "bf16"},
                                              {"bfloat16", "bf16"},
                                              {"mixed_bfloat16", "bf16"},
+                                             // Weights of 16 bits, then products of 8 bits.
                                              {"16-true", "amp_fp16", true},
                                              {"bf16-true", "bf16", true},
                                              {"fp8", "fp8"},
                                              {"transformer-engine", "fp8"},
                                              {"transformer-engine-float16", "fp8"}};
 
-/// Where the weights have no fp32 copy, ours do.
+/// Note for weights without an fp32 copy, which the model has.
 constexpr std::string_view kTrueHalf =
     "weights are 16-bit without an fp32 copy; here they have one, which takes memory and time of the "
     "optimizer";
 
+// Note for optimizers with paged states.
 constexpr std::string_view kPaged = "its state may move to the host's memory, which is not counted on";
 
-/// Names of the tools, and ours; those that are like one of ours are said to be.
+/// An optimizer as a tool names it, its name here, the form of its kernels, and a note.
 struct OptimizerWord {
   std::string_view word, name, form, note;
 };
 
+/// Names in lower case, without the module in front.
 constexpr OptimizerWord kOptimizerWords[] = {{"sgd", "sgd", "", ""},
                                              {"momentum", "momentum", "", ""},
                                              {"nesterov", "nesterov", "", ""},
                                              {"adam", "adam", "", ""},
                                              {"adamw", "adamw", "", ""},
                                              {"torch_adam", "adam", "", ""},
+                                             // transformers, Apex and DeepSpeed.
                                              {"adamw_hf", "adamw", "for_loop", ""},
                                              {"adamw_torch", "adamw", "", ""},
                                              {"adamw_torch_fused", "adamw", "fused", ""},
@@ -63,6 +71,7 @@ constexpr OptimizerWord kOptimizerWords[] = {{"sgd", "sgd", "", ""},
                                              {"fusedadam", "adam", "fused", ""},
                                              {"fused_adam", "adam", "fused", ""},
                                              {"deepspeedcpuadam", "adam", "", ""},
+                                             // States in 8 or 4 bits, and paged states.
                                              {"adamw_8bit", "adamw_8bit", "", ""},
                                              {"adamw_bnb_8bit", "adamw_8bit", "", ""},
                                              {"adamw8bit", "adamw_8bit", "", ""},
@@ -73,6 +82,7 @@ constexpr OptimizerWord kOptimizerWords[] = {{"sgd", "sgd", "", ""},
                                              {"paged_adamw", "adamw", "", kPaged},
                                              {"adamw_torch_8bit", "adamw_8bit", "", ""},
                                              {"adamw_torch_4bit", "adamw_4bit", "", ""},
+                                             // Optimizers with smaller or other states.
                                              {"adafactor", "adafactor", "", ""},
                                              {"lion_32bit", "lion", "", ""},
                                              {"lion", "lion", "", ""},
@@ -85,6 +95,7 @@ constexpr OptimizerWord kOptimizerWords[] = {{"sgd", "sgd", "", ""},
                                              {"apolloadamw", "apollo_adamw", "", ""},
                                              {"shampoo", "shampoo", "", ""},
                                              {"distributedshampoo", "shampoo", "", ""},
+                                             // Further optimizers.
                                              {"lamb", "lamb", "", ""},
                                              {"fusedlamb", "lamb", "fused", ""},
                                              {"adagrad", "adagrad", "", ""},
@@ -93,6 +104,7 @@ constexpr OptimizerWord kOptimizerWords[] = {{"sgd", "sgd", "", ""},
 
 }  // namespace
 
+/// Weights of 16 bits follow from the strategy or from the word itself.
 bool put_precision(SettingsReading& reading, std::string_view word, bool half_weights) {
   const std::string wanted = lower_case(word);
   const auto found = std::ranges::find(kPrecisionWords, std::string_view(wanted), &PrecisionWord::word);
@@ -107,7 +119,7 @@ bool put_precision(SettingsReading& reading, std::string_view word, bool half_we
 bool put_optimizer(SettingsReading& reading, std::string_view name) {
   std::string wanted = lower_case(name);
   wanted.erase(0, wanted.rfind('.') == std::string::npos ? 0 : wanted.rfind('.') + 1);
-  // transformers' galore_adamw_layerwise steps each parameter in backward.
+  // transformers' galore_adamw_layerwise updates each parameter in backward.
   constexpr std::string_view kLayerwise = "_layerwise";
   const bool is_layerwise = wanted.ends_with(kLayerwise);
   if (is_layerwise) wanted.erase(wanted.size() - kLayerwise.size());
@@ -120,6 +132,7 @@ bool put_optimizer(SettingsReading& reading, std::string_view name) {
   return true;
 }
 
+/// Numbers are those of PyTorch's enumeration ShardingStrategy.
 void put_sharding(SettingsReading& reading, std::string_view word) {
   std::string wanted = lower_case(word);
   std::replace(wanted.begin(), wanted.end(), '-', '_');
@@ -138,11 +151,13 @@ void put_sharding(SettingsReading& reading, std::string_view word) {
   if (found == kWords.end())
     return reading.mistake(fmt::format("\"{}\" is no sharding strategy", word),
                            "FULL_SHARD, SHARD_GRAD_OP, NO_SHARD, HYBRID_SHARD or HYBRID_SHARD_ZERO2");
+  // The model has one form of hybrid sharding.
   const bool zero2 = wanted == "5" || wanted.ends_with("zero2");
   reading.effect({{"strategy.sharding", toml_text(found->second)}},
                  zero2 ? "predicted as HYBRID_SHARD, which gathers parameters once more, in backward" : "");
 }
 
+/// Names are those of PyTorch's enumeration BackwardPrefetch, with or without their first word.
 void put_backward_prefetch(SettingsReading& reading, std::string_view word) {
   const std::string wanted = lower_case(word);
   const std::string_view name = wanted == "backward_pre" || wanted == "pre"     ? "pre"
@@ -155,12 +170,14 @@ void put_backward_prefetch(SettingsReading& reading, std::string_view word) {
   reading.effect({{"strategy.backward_prefetch", toml_text(name)}});
 }
 
+/// A degree of 1 is no parallelism.
 void put_parallelism(SettingsReading& reading, std::int64_t degree, std::string_view what) {
   if (degree <= 1) return reading.fate(KeyFate::usual);
   reading.fate(KeyFate::not_modelled,
                fmt::format("{} over {} GPUs: the prediction takes all GPUs for data parallel", what, degree));
 }
 
+/// One GPU is always predicted, too, as the reference of the speedup.
 std::string gpu_list(std::int64_t gpus) { return gpus <= 1 ? "[1]" : fmt::format("[1, {}]", gpus); }
 
 }  // namespace foretrain

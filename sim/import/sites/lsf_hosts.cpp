@@ -1,5 +1,12 @@
-// Hosts as LSF lists them: bhosts -gpu, lshosts -gpu and lsload -gpuload with a line per GPU, lsload -gpu
-// with a line per host, lshosts with CPUs and memory; several tables in one text are one site.
+// Reads how LSF lists hosts: bhosts -gpu, lshosts -gpu and lsload -gpuload have a line for each GPU, lsload
+// -gpu one for each host, and lshosts has CPUs and memory.
+//
+//   HOST_NAME   type   model   cpuf  ncpus  maxmem  maxswp  server  RESOURCES
+//   HOST_NAME   GPU_ID  MODEL                MUSED  MRSV  NJOBS
+//   node01      0       TeslaV100_SXM2_32GB  0G     0G    0
+//
+// Several tables in one text describe one site. Taken are the GPUs with their product, cores and memory of
+// each host; loads and resources are ignored. Tables that list no host below the heading are reported.
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -13,15 +20,19 @@ namespace foretrain {
 
 namespace {
 
+/// Hosts of a site, at most; further ones are dropped.
 constexpr std::size_t kMostLsfHosts = 100'000;
+/// Largest memory of a host that is believed, in bytes.
 constexpr double kMostLsfBytes = 1e15;
 
-/// Places of what is read among the words of a line; −1: the table has no such column.
+/// Positions of the columns that are read among the words of a line; -1: the table has no such column.
 struct LsfColumns {
   int gpu_id = -1, model = -1, gpus = -1, cpus = -1, memory = -1;
   bool is_read() const { return gpu_id >= 0 || gpus >= 0 || cpus >= 0; }
 };
 
+/// Finds the columns in a heading; none for other lines. MODEL names a GPU only behind GPU_ID: lshosts has a
+/// column of that name for the CPU. Physical GPUs win over those that jobs may use.
 LsfColumns lsf_columns(const Words& heading) {
   LsfColumns columns;
   if (heading.empty() || heading.front() != "HOST_NAME") return columns;
@@ -39,7 +50,8 @@ LsfColumns lsf_columns(const Words& heading) {
   return columns;
 }
 
-/// "TeslaV100_SXM2_32GB", "NVIDIAA100_SXM4_40GB" → words with blanks between them.
+/// Returns "TeslaV100_SXM2_32GB" or "NVIDIAA100_SXM4_40GB" as words with blanks, as the catalog of products
+/// has them.
 std::string lsf_product(std::string_view model) {
   std::string out;
   for (const std::string_view maker : {"NVIDIA", "Tesla", "GeForce", "Quadro"}) {
@@ -51,7 +63,7 @@ std::string lsf_product(std::string_view model) {
   return out;
 }
 
-/// "511.7G"; units are powers of two.
+/// Returns "511.7G" in bytes. Units are powers of two; a number without a unit is in MiB.
 Bytes lsf_memory(std::string_view text) {
   const std::string copy(text.substr(0, 40));
   char* rest = nullptr;
@@ -59,11 +71,13 @@ Bytes lsf_memory(std::string_view text) {
   const std::string_view units = "KMGT";
   const std::size_t unit = *rest == '\0' ? 1 : units.find(*rest);
   if (unit == std::string_view::npos || !(value > 0)) return {};
+  // The first factor makes kilobytes; K multiplies no further, M once, and so on.
   double bytes = value * 1024;
   for (std::size_t i = 0; i < unit; ++i) bytes *= 1024;
   return bytes < kMostLsfBytes ? Bytes{static_cast<std::int64_t>(bytes)} : Bytes{};
 }
 
+/// Collects the rows of all tables by the host's name. A heading holds until the next one.
 class LsfTables {
  public:
   void take(const LogLine& line) {
@@ -75,7 +89,7 @@ class LsfTables {
       return;
     }
     if (!columns_.is_read()) return;
-    // Further GPUs of a host stand in lines without its name.
+    // The first word of such a line is the second column, so positions shift by one.
     const bool is_more = line.text.starts_with(' ') && columns_.gpu_id >= 0;
     if (!is_more) host_ = std::string(words.front().substr(0, 200));
     if (host_.empty() || (hosts_.size() >= kMostLsfHosts && !hosts_.contains(host_))) return;
@@ -84,6 +98,7 @@ class LsfTables {
     take_row(words, is_more ? 1 : 0, host);
   }
 
+  /// Returns the hosts in the order in which the text lists them first.
   std::vector<NodeRecord> records() const {
     std::vector<NodeRecord> out;
     for (const auto& [name, host] : hosts_) {
@@ -96,6 +111,7 @@ class LsfTables {
   int first_line() const { return first_line_; }
 
  private:
+  /// Takes the values of one row; `missing` is 1 where the host's name is not in the line.
   void take_row(const Words& words, int missing, NodeRecord& host) const {
     const auto word = [&](int column) {
       const int at = column - missing;

@@ -1,4 +1,8 @@
-// A node stands in a line for each of its partitions and states, so nodes are counted by their names.
+// Groups the records of nodes into kinds.
+//
+// A node stands in one line for each of its partitions and states, so nodes are counted by their names. Two
+// records are of one kind when they have as many GPUs of the same type. Partitions and features of a kind are
+// those of all its records.
 #include "sim/import/sites/node_records.hpp"
 
 #include <algorithm>
@@ -15,14 +19,16 @@ namespace foretrain {
 
 namespace {
 
+// Limits on what one table may make the program hold; more is dropped.
 constexpr std::int64_t kMostRecordNodes = 100'000;
 constexpr std::size_t kMostRecordPartitions = 200, kMostRecordFeatures = 60, kMostFeaturesLookedUp = 1000,
                       kMostListedPartitions = 8;
 
-/// Records of one kind.
+/// The records of one kind, with the names of their nodes.
 struct RecordGroup {
   std::vector<const NodeRecord*> records;
   std::set<std::string> hosts;
+  // Largest number of nodes in a record without names: such records may list the same nodes again.
   std::int64_t unnamed = 0;
 
   std::int64_t nodes() const {
@@ -30,6 +36,7 @@ struct RecordGroup {
   }
 };
 
+/// Adds a record to a group.
 void add_to(RecordGroup& group, const NodeRecord& record) {
   group.records.push_back(&record);
   if (record.hosts.empty()) group.unnamed = std::max(group.unnamed, record.count);
@@ -38,11 +45,14 @@ void add_to(RecordGroup& group, const NodeRecord& record) {
   }
 }
 
+/// Returns whether two records are of one kind; names of products do not depend on case.
 bool is_alike(const NodeRecord& one, const NodeRecord& other) {
   return one.gpus == other.gpus && lower_case(one.gpu_type) == lower_case(other.gpu_type) &&
          lower_case(one.gpu_product) == lower_case(other.gpu_product);
 }
 
+/// Returns the kinds in the order of the text. One kind beyond the limit is kept, so that the caller can tell
+/// that there are more.
 std::vector<RecordGroup> groups_of(const std::vector<NodeRecord>& records) {
   std::vector<RecordGroup> groups;
   for (const NodeRecord& record : records) {
@@ -56,11 +66,13 @@ std::vector<RecordGroup> groups_of(const std::vector<NodeRecord>& records) {
   return groups;
 }
 
+/// Keeps the first value that is not empty.
 template <class Value>
 void take_first(Value& value, const Value& other) {
   if (value == Value{}) value = other;
 }
 
+/// Returns the machine of one kind. Values that the first record lacks come from the next one that has them.
 Machine machine_of_group(const RecordGroup& group, const std::string& file, BatchSystem system) {
   const NodeRecord& first = *group.records.front();
   Machine machine;
@@ -86,7 +98,8 @@ Machine machine_of_group(const RecordGroup& group, const std::string& file, Batc
   return machine;
 }
 
-/// GPUs without a type, as in gpu:4, are those that a feature names; the longest says most ("v100-32g").
+/// Finds the product of GPUs without a type, as in gpu:4: a feature of the node that names one. The longest
+/// such feature says most ("v100-32g").
 void name_products(std::vector<NodeRecord>& records) {
   std::set<std::string> words;
   const auto is_unnamed = [](const NodeRecord& record) {
@@ -106,7 +119,7 @@ void name_products(std::vector<NodeRecord>& records) {
   }
 }
 
-/// "492 nodes without GPUs are left out (partitions small, large)"
+/// Returns a remark such as "492 nodes without GPUs are left out (partitions small, large)".
 std::string without_gpus(const RecordGroup& group) {
   std::vector<std::string> names;
   for (const NodeRecord* record : group.records) {
@@ -124,7 +137,7 @@ std::string without_gpus(const RecordGroup& group) {
   return fmt::format("{} without GPUs {} left out{}", nodes, group.nodes() == 1 ? "is" : "are", where);
 }
 
-/// Whether anything but a number of GPUs leads a job to the nodes.
+/// Returns whether anything except a number of GPUs leads a job to the nodes of a group.
 bool leads_jobs(const RecordGroup& group) {
   return std::ranges::any_of(group.records, [](const NodeRecord* record) {
     return record->gpus > 0 && (!record->gpu_type.empty() || !record->gpu_product.empty() ||
@@ -140,6 +153,8 @@ void add_partition_once(std::vector<Partition>& partitions, const Partition& par
     partitions.push_back(partition);
 }
 
+/// Long lists are counted once enough names are known; the unsigned subtraction cannot wrap, as names_left
+/// bounds the list.
 void take_hosts(NodeRecord& record, std::string_view list, std::size_t& names_left) {
   if (names_left > 0)
     record.hosts = names_of_list(list, names_left);
@@ -148,6 +163,7 @@ void take_hosts(NodeRecord& record, std::string_view list, std::size_t& names_le
   names_left -= record.hosts.size();
 }
 
+/// Kinds that no request can choose between are left out: a job for GPUs would get any of them.
 Machine machine_of_records(std::vector<NodeRecord> records, const std::string& file, BatchSystem system) {
   name_products(records);
   const std::vector<RecordGroup> groups = groups_of(records);

@@ -1,4 +1,13 @@
-// pbsnodes -a of PBS Pro, OpenPBS and Torque: a node's name at the margin, its attributes indented below.
+// Reads `pbsnodes -a` of PBS Pro, OpenPBS and Torque: the name of a node at the margin, its attributes
+// indented below.
+//
+//   gpu01
+//        state = free
+//        resources_available.ngpus = 4
+//        resources_available.mem = 263846244kb
+//
+// Taken are GPUs, cores, memory, queues, properties, and the product of the GPUs under the keys that sites
+// use. Jobs and states are ignored. A text without a node is reported.
 #include <algorithm>
 #include <cstdlib>
 
@@ -12,16 +21,19 @@ namespace foretrain {
 
 namespace {
 
+/// Nodes of a site, and queues or properties of a node, at most; more are dropped.
 constexpr std::size_t kMostPbsNodes = 100'000, kMostPbsWords = 64;
+/// Largest memory of a node that is believed, in bytes.
 constexpr double kMostPbsBytes = 1e15;
 
-/// What sites call the product of a node's GPUs, by which select lines ask for it.
+/// Names of the resource by which sites tell the product of a node's GPUs; no standard exists.
 constexpr std::string_view kTypeKeys[] = {"gpu_type", "gputype",    "gpu_model",        "gpumodel",
                                           "gpuname",  "gpu_model0", "accelerator_model"};
 
+/// Returns whether a line belongs to the node above it.
 bool is_indented(std::string_view line) { return line.starts_with(' ') || line.starts_with('\t'); }
 
-/// "263846244kb", "512gb"; units are powers of two.
+/// Returns "263846244kb" or "512gb" in bytes, with units as powers of two; 0 for other texts.
 Bytes memory_of_pbs(std::string_view text) {
   const std::string copy = lower_case(text.substr(0, 40));
   char* rest = nullptr;
@@ -35,10 +47,12 @@ Bytes memory_of_pbs(std::string_view text) {
   return {};
 }
 
+/// Returns a number, clamped to 0 to 100,000; 0 where the text is none.
 int count_of_pbs(std::string_view text) {
   return static_cast<int>(std::clamp<std::int64_t>(integer_of(text).value_or(0), 0, 100'000));
 }
 
+/// Adds the queues in a list with commas.
 void add_queues(std::string_view names, NodeRecord& node) {
   for (const std::string_view name : split_at(names, ',')) {
     if (!trimmed(name).empty() && node.partitions.size() < kMostPbsWords)
@@ -46,7 +60,8 @@ void add_queues(std::string_view names, NodeRecord& node) {
   }
 }
 
-/// `key` without "resources_available.".
+/// Takes one attribute. `key` comes without "resources_available.". Several keys may give one value, of which
+/// the largest counts.
 void take_attribute(std::string_view key, std::string_view value, NodeRecord& node) {
   if (key == "ngpus" || key == "gpus" || key == "naccelerators")
     node.gpus = std::max(node.gpus, count_of_pbs(value));
@@ -62,6 +77,7 @@ void take_attribute(std::string_view key, std::string_view value, NodeRecord& no
   }
 }
 
+/// Returns the nodes of a text. A line at the margin with blanks or " = " is no node's name.
 std::vector<NodeRecord> pbs_records(std::string_view text) {
   std::vector<NodeRecord> nodes;
   LogLines lines(text);
@@ -98,6 +114,7 @@ Machine read_pbs_nodes(const SourceText& source, Diagnostics& diagnostics) {
     return {};
   }
   Machine machine = machine_of_records(nodes, source.name, BatchSystem::pbs);
+  // A list of nodes shows GPUs where there are some, so none in any node is a fact.
   machine.has_no_gpu = machine.gpu_count == 0;
   return machine;
 }

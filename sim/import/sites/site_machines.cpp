@@ -1,4 +1,7 @@
-// Files of a site: one lists its kinds of node, the others describe a node or what all of them share.
+// Joins the files of a site: one lists its kinds of node, the others describe a node or what all nodes share.
+//
+// Each file is assigned to the kind that has its GPUs; a file without GPUs, such as a network or a list of
+// partitions, goes to all kinds. A file that fits no kind, or several, is refused with the choices.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -15,9 +18,10 @@ namespace foretrain {
 
 namespace {
 
+/// Kinds that a message names; more are counted.
 constexpr std::size_t kMostKindsNamed = 3;
 
-/// Every kind as a machine alone.
+/// Returns every kind as a machine of its own, the first one in front.
 std::vector<Machine> kinds_of_machine(const Machine& site) {
   std::vector<Machine> kinds{site};
   kinds.front().other_kinds.clear();
@@ -25,6 +29,7 @@ std::vector<Machine> kinds_of_machine(const Machine& site) {
   return kinds;
 }
 
+/// Returns the kinds in words, for messages.
 std::string kinds_named(const std::vector<const Machine*>& kinds) {
   std::string out;
   for (std::size_t i = 0; i < std::min(kinds.size(), kMostKindsNamed); ++i)
@@ -33,11 +38,13 @@ std::string kinds_named(const std::vector<const Machine*>& kinds) {
   return out;
 }
 
+/// Throws InputError at a place of a file.
 [[noreturn]] void refuse_at(const FactPlace& place, std::string message, std::string hint) {
   throw InputError({{place.file, {place.line, 1, 1}, "", std::move(message), std::move(hint)}});
 }
 
-/// The list of partitions beside nodes whose names are known: those that hold some of the nodes.
+/// Returns a list of partitions for nodes whose names are known: only those that hold some of the nodes.
+/// Partitions whose nodes are not listed stay.
 Machine for_hosts(Machine shared, const Machine& kind) {
   if (kind.hosts.empty()) return shared;
   std::vector<Partition> own;
@@ -50,11 +57,14 @@ Machine for_hosts(Machine shared, const Machine& kind) {
   return shared;
 }
 
+/// Returns whether two machines name the same product.
 bool is_named_alike(const Machine& one, const Machine& other) {
   const std::string a = lower_case(one.gpu_product), b = lower_case(other.gpu_product);
   return !a.empty() && a == b;
 }
 
+/// Assigns files to kinds. `site` and `meant` must outlive the object. The constructor throws InputError when
+/// no kind has the partition that the user means.
 class SiteJoin {
  public:
   SiteJoin(const Machine& site, const MeantNodes& meant) : site_(site), meant_(meant) {
@@ -64,6 +74,8 @@ class SiteJoin {
     if (files_.empty()) refuse_partition();
   }
 
+  /// Assigns one file, which may itself describe several kinds. Throws InputError where it fits none or
+  /// several.
   void add(const Machine& file) {
     for (const Machine& part : kinds_of_machine(file)) {
       if (gpus_of(part) == 0)
@@ -73,6 +85,7 @@ class SiteJoin {
     }
   }
 
+  /// Returns the site: each kind joined from its files, the first kind as the machine itself.
   Machine join() {
     std::vector<Machine> kinds;
     for (const std::vector<Machine>& files : files_) kinds.push_back(joined_node(files));
@@ -103,7 +116,8 @@ class SiteJoin {
     for (std::vector<Machine>& files : files_) files.push_back(for_hosts(part, files.front()));
   }
 
-  /// Files of the kind that has these GPUs.
+  /// Returns the files of the kind that has these GPUs. Kinds fit by the number of GPUs and by a product that
+  /// does not contradict; of several, the only one of the same name is taken.
   std::vector<Machine>& kind_of(const Machine& part) {
     std::vector<std::size_t> fitting;
     for (std::size_t i = 0; i < files_.size(); ++i) {
@@ -132,7 +146,7 @@ class SiteJoin {
         "--partition NAME chooses the nodes, or --gpu NAME their GPU");
   }
 
-  /// What the file says, else what the user says of it.
+  /// Returns the product that the file gives, otherwise the one that the user gives.
   std::string product_of(const Machine& part) const {
     const std::vector<int> gpus = part.of_kind(PartKind::gpu);
     if (!part.gpu_product.empty()) return part.gpu_product;
@@ -143,7 +157,8 @@ class SiteJoin {
 
   const Machine& site_;
   const MeantNodes& meant_;
-  std::vector<std::vector<Machine>> files_;  ///< by kind; the first is the site's own
+  // Files by kind; the first one of each is the site's own.
+  std::vector<std::vector<Machine>> files_;
 };
 
 }  // namespace
@@ -154,6 +169,7 @@ std::string kind_of_node_in_words(const Machine& machine) {
   return product.empty() ? gpus : fmt::format("{} ({})", gpus, printable(shortened(product, 60)));
 }
 
+/// A site is the file with most kinds. Where the user means a partition, any file with partitions will do.
 Machine joined(const std::vector<Machine>& machines, const MeantNodes& meant) {
   const auto kinds = [](const Machine& machine) { return machine.other_kinds.size(); };
   const auto site = std::ranges::max_element(machines, {}, kinds);

@@ -1,5 +1,13 @@
-// Nodes as Slurm knows them: records of KEY=VALUE that begin with NodeName, from scontrol show node,
+// Reads nodes as Slurm knows them: records of KEY=VALUE that begin with NodeName, from `scontrol show node`,
 // slurm.conf and gres.conf.
+//
+//   NodeName=gpu[01-08] Gres=gpu:a100:4 Sockets=2 CoresPerSocket=32 RealMemory=512000 Feature=ib
+//   PartitionName=gpu Nodes=gpu[01-08] MaxTime=2-00:00:00 State=UP
+//   Name=gpu Type=a100 File=/dev/nvidia[0-3]
+//
+// Taken are GPUs, cores, memory, features and partitions; states, weights and addresses are ignored.
+// Templates of Jinja are read with their gaps left empty, and a remark tells so. A text without a record is
+// reported.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -17,46 +25,53 @@ namespace foretrain {
 
 namespace {
 
+/// Records of nodes and partitions, at most; more are dropped.
 constexpr std::size_t kMostNodeRecords = 100'000, kMostConfigPartitions = 200;
 
+/// One record: its first line, and its values by key.
 struct SlurmNode {
   int line = 0;
   std::map<std::string, std::string, std::less<>> keys;
 
+  /// Returns the value of a key; empty where it is missing.
   std::string_view text(std::string_view key) const {
     const auto found = keys.find(key);
     return found == keys.end() ? std::string_view() : found->second;
   }
+  /// Returns a number from 0 to 1e9; `otherwise` where the key is missing or no number.
   int number(std::string_view key, int otherwise) const {
     return static_cast<int>(
         std::clamp<std::int64_t>(integer_of(text(key)).value_or(otherwise), 0, 1'000'000'000));
   }
 };
 
-/// What a template has yet to fill in is not said.
+/// Returns whether a value has a gap that a template has yet to fill; such a value counts as missing.
 bool is_template(std::string_view text) { return holds(text, "{{"); }
 std::string value_of_word(std::string_view value) { return is_template(value) ? "" : std::string(value); }
 
-/// Whether the record is of a node whose GPUs would stand in it.
+/// Returns whether a record would show GPUs if the node had some, and shows none.
 bool denies_gpus(const SlurmNode& node) {
   const bool is_node = !node.text("NodeName").empty() && node.keys.contains("Gres");
   const std::string_view gres = node.text("Gres");
   return is_node && (gres == "(null)" || gres.empty());
 }
 
-/// Nodes and partitions in the order of the text.
+/// All records of a text, in its order.
 struct SlurmRecords {
   std::vector<SlurmNode> nodes;
   std::vector<PartitionRecord> partitions;
 };
 
-/// NodeName=DEFAULT and PartitionName=DEFAULT hold for the records behind them, which say what is other.
+/// Adds the values of NodeName=DEFAULT to a record that does not have them. Defaults hold for all records
+/// behind them.
 void take_defaults(SlurmNode& node, const SlurmNode& defaults) {
   for (const auto& [key, value] : defaults.keys) {
     if (key != "NodeName") node.keys.emplace(key, value);
   }
 }
 
+/// Collects the records of a text. A record ends where the next one begins; a line may hold a whole record or
+/// one part.
 class SlurmConfig {
  public:
   void take(const LogLine& line) {
@@ -64,6 +79,7 @@ class SlurmConfig {
       const std::size_t equals = word.find('=');
       if (equals == std::string_view::npos) continue;
       const std::string_view key = word.substr(0, equals), value = word.substr(equals + 1);
+      // In gres.conf a record may begin with Name; where the line has NodeName as well, that one begins it.
       const bool begins = key == "NodeName" || (key == "Name" && !holds(line.text, "NodeName="));
       if (begins) begin_node(line.number);
       if (key == "PartitionName") begin_partition();
@@ -92,7 +108,8 @@ class SlurmConfig {
     if (records_.partitions.size() >= kMostConfigPartitions) return;
     records_.partitions.push_back(partition_defaults_);
   }
-  /// A record of defaults is none of a node or partition.
+  /// Completes the open record. A record of defaults is kept aside and is neither a node nor a partition.
+  /// Lines of gres.conf take no defaults.
   void end_record() {
     std::vector<SlurmNode>& nodes = records_.nodes;
     if (!in_partition_ && !nodes.empty()) {
@@ -117,8 +134,8 @@ class SlurmConfig {
   bool in_partition_ = false;
 };
 
-/// Values are read up to the next blank; what Slurm prints with blanks in it (OS=Linux 3.10 …) is none of
-/// ours.
+/// Reads all lines. A value ends at the next blank. Values that Slurm prints with blanks (OS=Linux 3.10 …)
+/// are not needed here.
 SlurmRecords slurm_records(std::string_view text) {
   SlurmConfig config;
   LogLines lines(text);
@@ -128,7 +145,8 @@ SlurmRecords slurm_records(std::string_view text) {
   return config.records();
 }
 
-/// Of Gres=gpu:v100:4, or of gres.conf's Name=gpu File=/dev/nvidia[0-3].
+/// Returns the GPUs of Gres=gpu:v100:4, or of gres.conf's Name=gpu File=/dev/nvidia[0-3]. Slices of GPUs
+/// (MIG) count as none.
 GpuRequest gpus_of_node(const SlurmNode& node) {
   if (node.text("Name") == "gpu") {
     GpuRequest listed;
@@ -144,6 +162,7 @@ GpuRequest gpus_of_node(const SlurmNode& node) {
   return read.problem.empty() && !is_slice(read.type) ? read : GpuRequest{};
 }
 
+/// Returns the record in the form that all batch systems share. RealMemory is in MiB.
 NodeRecord record_of_node(const SlurmNode& node, std::size_t& names_left) {
   NodeRecord record;
   const GpuRequest gpus = gpus_of_node(node);
@@ -165,8 +184,8 @@ NodeRecord record_of_node(const SlurmNode& node, std::size_t& names_left) {
   return record;
 }
 
-/// Lines of gres.conf for the same nodes, say one for each socket, are of one node: their GPUs add up. Lines
-/// that name no node are of the node that the file lies on.
+/// Adds a line of gres.conf. Lines for the same nodes and type describe one node, for example one line for
+/// each socket, so their GPUs add up. Lines without a node are of the node that the file is on.
 void add_gres_line(const SlurmNode& node, std::vector<NodeRecord>& lines,
                    std::map<std::string, std::size_t>& known, std::size_t& names_left) {
   NodeRecord record = record_of_node(node, names_left);
@@ -179,7 +198,8 @@ void add_gres_line(const SlurmNode& node, std::vector<NodeRecord>& lines,
     lines[at->second].gpus += record.gpus;
 }
 
-/// Nodes; lines of gres.conf stand in where no node says what GPUs it has.
+/// Returns the nodes with their partitions. Lines of gres.conf are taken where no node has GPUs in its own
+/// record.
 std::vector<NodeRecord> records_of(const SlurmRecords& read) {
   std::vector<NodeRecord> records, gres;
   std::map<std::string, std::size_t> known;
@@ -217,13 +237,13 @@ bool is_slurm_nodes(std::string_view text) {
   return false;
 }
 
-/// The kinds of node of all records, with the partitions that hold them.
+/// Reads the kinds of node of all records, with the partitions that hold them.
 Machine read_slurm_nodes(const SourceText& source, Diagnostics& diagnostics) {
   const SlurmRecords read = slurm_records(source.text);
   const std::vector<SlurmNode>& nodes = read.nodes;
   if (nodes.empty()) {
     Machine machine;
-    // AutoDetect=nvml alone: Slurm asks the driver.
+    // A file with AutoDetect=nvml alone is valid and tells nothing: Slurm asks the driver on the node.
     if (holds(source.text, "AutoDetect=")) return machine.place = {source.name, 1}, machine;
     diagnostics.report({1, 1, 1}, "no record begins with NodeName= or Name=");
     return machine;

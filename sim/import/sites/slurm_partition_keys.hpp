@@ -1,4 +1,4 @@
-// Partitions of Slurm as records of KEY=VALUE, from scontrol show partition and slurm.conf.
+// Declares the records of Slurm's partitions, KEY=VALUE as in `scontrol show partition` and slurm.conf.
 #pragma once
 
 #include <string>
@@ -11,14 +11,17 @@ namespace foretrain {
 /// A partition as Slurm lists it.
 struct PartitionRecord {
   Partition partition;
-  std::string hosts{};  ///< list of its nodes; "ALL": all
+  /// List of its nodes; "ALL": all of them.
+  std::string hosts{};
+  /// The state is UP; its resources (TRES) have GPUs.
   bool is_up = true, has_gpus = false;
 };
 
-/// What a key says of the partition; a key that says nothing of it changes nothing.
+/// Takes the value of a key. Keys that describe nothing that is needed change nothing. Never throws; values
+/// that are no numbers read as no limit.
 void take_partition_key(PartitionRecord& record, std::string_view key, std::string_view value);
 
-/// Whether a line begins a partition.
+/// Returns whether a line begins the record of a partition.
 bool begins_partition(std::string_view line);
 
 }  // namespace foretrain

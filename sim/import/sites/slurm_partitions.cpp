@@ -1,4 +1,10 @@
-// scontrol show partition, with and without -o: records of KEY=VALUE that begin with PartitionName.
+// Reads `scontrol show partition`, with and without -o: records of KEY=VALUE that begin with PartitionName.
+//
+//   PartitionName=gpu Default=YES MaxTime=2-00:00:00 MaxNodes=16 State=UP TRES=cpu=512,gres/gpu=64
+//   Nodes=gpu[01-16]
+//
+// Taken are limits of nodes and time, the default, whole nodes (EXCLUSIVE) and the list of nodes. Accounts,
+// priorities and quality of service are ignored. Nothing is reported.
 #include <algorithm>
 
 #include "sim/import/jobs/slurm_values.hpp"
@@ -10,11 +16,14 @@ namespace foretrain {
 
 namespace {
 
+/// Partitions, at most.
 constexpr std::size_t kMostPartitions = 200;
+/// Largest limits that are believed: nodes of a job, and its time in seconds (400 days).
 constexpr std::int64_t kMostJobNodes = 100'000, kLongestLimit = 400 * 86'400;
+/// Bytes of a list of nodes that are kept.
 constexpr std::size_t kLongestHostList = 100'000;
 
-/// UNLIMITED and what is no number are no limit.
+/// Returns a limit of nodes; 0, no limit, for UNLIMITED and for what is no number.
 int node_limit(std::string_view text) {
   return static_cast<int>(std::clamp<std::int64_t>(integer_of(text).value_or(0), 0, kMostJobNodes));
 }
@@ -46,7 +55,7 @@ bool is_slurm_partitions(std::string_view text) {
   return false;
 }
 
-/// Partitions with GPUs where any have some; those that are down take no jobs.
+/// Keeps the partitions with GPUs where any have some. Those that are down take no jobs and are dropped.
 Machine read_slurm_partitions(const SourceText& source, Diagnostics&) {
   Machine machine;
   std::vector<PartitionRecord> records;

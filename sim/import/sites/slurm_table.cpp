@@ -1,4 +1,12 @@
-// sinfo: a heading of Slurm's field names, then a line per partition and state, or per node (-N).
+// Reads the table of sinfo: a heading of Slurm's field names, then a line for each partition and state, or
+// for each node (-N).
+//
+//   PARTITION  TIMELIMIT   NODES  GRES        CPUS  MEMORY  NODELIST
+//   gpu*       2-00:00:00  16     gpu:a100:4  128   512000  gpu[01-16]
+//
+// Which columns stand in the table is the user's choice (-o, -O). Taken are GPUs, cores, memory, features,
+// partitions with their limits, and names or numbers of nodes. Lines with fewer words than the heading are
+// counted in a remark. A table without lines, or one that names GPUs among the features only, is reported.
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -19,16 +27,21 @@ namespace foretrain {
 
 namespace {
 
+/// Lines of a table, and different features that are looked up, at most.
 constexpr std::size_t kMostRows = 100'000, kMostFeatureWords = 1000;
+/// Largest limits that are believed: nodes of a job, and its time in seconds (400 days).
 constexpr std::int64_t kMostTableNodes = 100'000, kLongestTableLimit = 400 * 86'400;
 
-/// The fields that are read here, and with which others a heading is known for one (sinfo.1: -o, -O, -l, -N).
+/// Names of fields by which a heading is recognised (manual page sinfo.1: -o, -O, -l, -N); some of them are
+/// read.
 constexpr std::string_view kFields[] = {
     "PARTITION", "AVAIL",    "TIMELIMIT", "NODES",    "STATE",    "NODELIST", "JOB_SIZE",
     "ROOT",      "OVERSUBS", "GROUPS",    "CPUS",     "S:C:T",    "SOCKETS",  "CORES",
     "THREADS",   "MEMORY",   "GRES",      "TMP_DISK", "WEIGHT",   "AVAIL_FE", "REASON",
     "GRES_USED", "SHARE",    "HOSTNAMES", "CPU_LOAD", "FREE_MEM", "FEATURES", "STATECOMPACT"};
 
+/// Returns whether a line is a heading: a field that identifies nodes, at least three known fields, and more
+/// known than unknown words.
 bool is_sinfo_heading(const Words& words) {
   const auto is_field = [](std::string_view word) {
     return std::ranges::find(kFields, word) != std::end(kFields);
@@ -39,28 +52,34 @@ bool is_sinfo_heading(const Words& words) {
   return has_key && known >= 3 && 2 * known > std::ssize(words);
 }
 
-/// One line by the heading's names.
+/// One line: values by the names of the heading.
 using TableRow = std::map<std::string, std::string, std::less<>>;
 
+/// Returns a value; empty where the table has no such column.
 std::string_view field(const TableRow& row, std::string_view name) {
   const auto found = row.find(name);
   return found == row.end() ? std::string_view() : found->second;
 }
 
-/// "40", "40+": at least so many on each node of the line; 0: no number.
+/// Returns the number at the begin of "40" or "40+", where + means at least so many on each node; 0: no
+/// number.
 std::int64_t leading_count(std::string_view text) {
   std::int64_t value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
   return std::clamp<std::int64_t>(value, 0, 1'000'000'000);
 }
 
+/// The rows of all tables in a text.
 struct SinfoTable {
-  int heading = 0;  ///< line
+  // Line of the first heading.
+  int heading = 0;
   std::vector<TableRow> rows;
+  // Lines that do not fit the heading, or are beyond the limit.
   std::size_t left_out = 0;
 };
 
-/// The last field may have blanks in it (REASON); a line with fewer words than the heading says nothing sure.
+/// Reads all lines. The last field may contain blanks (REASON); a line with fewer words than the heading
+/// cannot be assigned.
 SinfoTable sinfo_table_of(std::string_view text) {
   SinfoTable table;
   std::vector<std::string> heading;
@@ -81,6 +100,8 @@ SinfoTable sinfo_table_of(std::string_view text) {
   return table;
 }
 
+/// Returns the GPUs in the column GRES, "gpu:a100:4(S:0-1)" without the sockets. Slices of GPUs (MIG) count
+/// as none.
 GpuRequest gpus_of_row(const TableRow& row) {
   std::string gres(field(row, "GRES"));
   if (const std::size_t sockets = gres.find('('); sockets != std::string::npos) gres.erase(sockets);
@@ -89,7 +110,7 @@ GpuRequest gpus_of_row(const TableRow& row) {
   return read.problem.empty() && !is_slice(read.type) ? read : GpuRequest{};
 }
 
-/// "gpu*" is the default partition; "1-4" of JOB_SIZE its nodes.
+/// Returns the partition of a row. "gpu*" is the default one; "1-4" in JOB_SIZE gives the nodes of a job.
 Partition partition_of_row(const TableRow& row) {
   Partition partition;
   std::string_view name = field(row, "PARTITION");
@@ -105,7 +126,7 @@ Partition partition_of_row(const TableRow& row) {
   return partition;
 }
 
-/// S:C:T, or its parts; without them CPUs, which count threads.
+/// Takes sockets and cores from S:C:T or its parts; without them the column CPUS counts, which has threads.
 void take_cores(const TableRow& row, NodeRecord& record) {
   const std::vector<std::string_view> parts = split_at(field(row, "S:C:T"), ':');
   const bool has_parts = parts.size() == 3;
@@ -118,7 +139,7 @@ void take_cores(const TableRow& row, NodeRecord& record) {
                              100'000));
 }
 
-/// Features that jobs ask for, under whichever name the heading has.
+/// Returns the features that jobs may ask for, under whichever name the heading has.
 std::string_view features_of_row(const TableRow& row) {
   for (const std::string_view name : {"AVAIL_FEATURES", "AVAIL_FE", "FEATURES", "ACTIVE_FEATURES"}) {
     if (const std::string_view features = field(row, name); !features.empty()) return features;
@@ -126,6 +147,7 @@ std::string_view features_of_row(const TableRow& row) {
   return "";
 }
 
+/// Returns the row in the form that all batch systems share. MEMORY is in MiB.
 NodeRecord record_of_row(const TableRow& row, int line, std::size_t& names_left) {
   NodeRecord record;
   const GpuRequest gpus = gpus_of_row(row);
@@ -133,6 +155,7 @@ NodeRecord record_of_row(const TableRow& row, int line, std::size_t& names_left)
   const std::string_view list = field(row, "NODELIST");
   record.count = leading_count(field(row, "NODES"));
   take_hosts(record, list.empty() ? field(row, "HOSTNAMES") : list, names_left);
+  // Cores of nodes without GPUs would be taken for those of GPU nodes.
   if (gpus.count > 0 || field(row, "GRES").empty()) take_cores(row, record);
   record.memory = Bytes{std::min<std::int64_t>(leading_count(field(row, "MEMORY")), 1'000'000'000) << 20};
   for (const std::string_view feature : split_at(features_of_row(row), ',')) {
@@ -143,7 +166,8 @@ NodeRecord record_of_row(const TableRow& row, int line, std::size_t& names_left)
   return record;
 }
 
-/// Whether GPUs stand among the features, as in "amd,epyc,mi100", and no column says how many a node has.
+/// Returns whether GPUs stand among the features, as in "amd,epyc,mi100", and no column tells how many a node
+/// has.
 bool hides_gpus(const std::vector<TableRow>& rows) {
   std::set<std::string> words;
   for (const TableRow& row : rows) {

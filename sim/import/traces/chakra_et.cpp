@@ -1,5 +1,10 @@
-// Messages of Chakra's schema by their field numbers, read from the wire (wire_message), bounded, without a
-// library: docs/decisions/0018-traces-in-one-pass.md.
+// Reads Chakra's execution traces (.et), which PyTorch's converter and other tools write for simulators.
+//
+// A file is a row of protobuf messages, each behind its length: first GlobalMetadata with the version, then
+// one Node for each operator. Messages are read by their field numbers from the wire (wire_message), with
+// limits and without a library: docs/decisions/0018-traces-in-one-pass.md. Taken are ids, names, parents,
+// durations, tensors and the attributes of collectives. Data dependencies and other attributes are skipped. A
+// message that breaks off throws InputError with its byte.
 #include "sim/import/traces/chakra_et.hpp"
 
 #include <algorithm>
@@ -17,20 +22,23 @@ namespace foretrain {
 
 namespace {
 
-/// Walks the fields of one message; what breaks is refused with its place.
+/// Walks the fields of one message. A message that breaks throws InputError with the byte.
 class ChakraMessage {
  public:
   ChakraMessage(WireMessage wire, const std::string& file) : wire_(wire), file_(file) {}
 
+  /// Goes to the next field; false at the end of the message.
   bool next() { return wire_.next() || sound_end(); }
+  /// Goes to the next message of a row, each of which stands behind its length.
   bool next_in_row() { return wire_.next_in_row() || sound_end(); }
   int field() const { return wire_.field(); }
   const WireMessage& wire() const { return wire_; }
   std::string_view bytes() const { return wire_.bytes(); }
+  /// Returns the message inside the current field.
   ChakraMessage inside() const { return {wire_.message(), file_}; }
 
  private:
-  /// False; throws where the walk ended for another reason than the message's end.
+  /// Returns false at a sound end. Throws where the walk ended for another reason.
   bool sound_end() const {
     if (!wire_.is_broken()) return false;
     throw InputError(
@@ -46,12 +54,14 @@ class ChakraMessage {
   const std::string& file_;
 };
 
-/// The value of an attribute as text or number, whichever of the kinds it is.
+/// An attribute of a node: its value as text or as number, whichever of the kinds it has.
 struct ChakraAttribute {
   std::string_view name, text;
   double number = 0;
 };
 
+/// Returns the number of an attribute by its field, which tells the type: 3 double, 5 float, 15 and 17 zigzag
+/// integers, 23 a signed 32-bit number, 7, 9 and 25 signed 64-bit numbers.
 double number_of_field(const WireMessage& field) {
   const std::uint64_t value = field.number();
   switch (field.field()) {
@@ -63,6 +73,7 @@ double number_of_field(const WireMessage& field) {
       const float out = field.real();
       return std::isfinite(out) ? out : 0;
     }
+    // zigzag coding: the sign is in the lowest bit
     case 15:
     case 17:  // zigzag
       return static_cast<double>(static_cast<std::int64_t>(value >> 1) ^
@@ -78,6 +89,7 @@ double number_of_field(const WireMessage& field) {
   }
 }
 
+/// Reads AttributeProto: field 1 is the name, 29 a text, all others are numbers.
 ChakraAttribute chakra_attribute(ChakraMessage message) {
   ChakraAttribute out;
   while (message.next()) {
@@ -91,13 +103,14 @@ ChakraAttribute chakra_attribute(ChakraMessage message) {
   return out;
 }
 
-/// Lists as Python prints them become JSON.
+/// Turns a list as Python prints it into JSON, by its quotes and brackets. Long lists are cut.
 std::string json_list(std::string_view text) {
   std::string out(text.substr(0, std::size_t{1} << 18));
   for (char& c : out) c = c == '\'' ? '"' : c == '(' && out.front() != '[' ? '[' : c;
   return out;
 }
 
+/// Reads the values, shapes and types of a node's inputs or outputs.
 ExecutionTensors chakra_tensors(ChakraMessage message) {
   ExecutionTensors out;
   while (message.next()) {
@@ -108,7 +121,8 @@ ExecutionTensors chakra_tensors(ChakraMessage message) {
   return out;
 }
 
-/// What cannot be understood is no size.
+/// Returns the sizes of the tensors; empty where they cannot be understood, so that one odd node does not end
+/// the import.
 std::string sizes_or_none(const ExecutionTensors& tensors) {
   try {
     return sizes_of(tensors);
@@ -117,15 +131,17 @@ std::string sizes_or_none(const ExecutionTensors& tensors) {
   }
 }
 
-/// In the order of chakra_et.proto's CollectiveKind.
+/// Names of collectives by the numbers of CollectiveKind in chakra_et.proto; the last one has no name here.
 constexpr std::array<std::string_view, 10> kChakraCollectives{
     "all_reduce", "reduce",   "all_gather",     "gather",         "scatter",
     "broadcast",  "alltoall", "reduce_scatter", "reduce_scatter", ""};
 
+/// Reads one node after the other into a trace.
 class ChakraNodeReader {
  public:
   ChakraNodeReader(ExecutionTrace& trace, const TraceLimits& limits) : trace_(trace), limits_(limits) {}
 
+  /// Reads a node. Its fields may come in any order, so it is kept only at its end.
   void node(ChakraMessage message) {
     node_ = {};
     collective_ = {};
@@ -143,14 +159,19 @@ class ChakraNodeReader {
     node_.name = trace_.names.number(name_.substr(0, 2000));
     node_.inputs = trace_.names.number(sizes_or_none(inputs));
     node_.outputs = trace_.names.number(sizes_or_none(outputs));
+    // Settings such as a stride are needed for convolutions only; values of others are not kept.
+    // The texts are stored once, by number.
     const bool has_settings = name_.find("conv") != std::string_view::npos && inputs.values.size() < 2000;
     node_.values = trace_.names.number(has_settings ? inputs.values : std::string());
     keep_node(trace_, limits_, node_, collective_);
   }
 
  private:
+  /// NodeType of a collective in chakra_et.proto.
   static constexpr std::uint64_t kCollectiveNode = 7;
 
+  /// Takes a field of the node itself: 1 id, 2 name, 3 type, 4 control dependency (the caller), 7 duration in
+  /// us.
   void member(const WireMessage& wire) {
     if (wire.field() == 1) node_.id = wire.number();
     if (wire.field() == 2) name_ = wire.bytes();
@@ -159,6 +180,7 @@ class ChakraNodeReader {
     if (wire.field() == 7)
       node_.duration_us = static_cast<std::int64_t>(std::min<std::uint64_t>(wire.number(), 1ULL << 50));
   }
+  /// Takes an attribute. comm_size is in bytes, so an element counts as one byte.
   void attribute(const ChakraAttribute& attribute) {
     const double number = std::clamp(attribute.number, -1.0, 9e15);
     if (attribute.name == "comm_type" && number >= 0 && number < kChakraCollectives.size())
@@ -186,6 +208,8 @@ class ChakraNodeReader {
 
 }  // namespace
 
+/// The first bytes are the header's length, the tag of its version, and the version's length and text. A
+/// version such as "0.0.4" has few kinds of characters, so other binary files do not match.
 bool is_chakra(std::string_view bytes) {
   if (bytes.size() < 4) return false;
   const auto at = [&bytes](std::size_t place) { return static_cast<unsigned char>(bytes[place]); };
@@ -201,6 +225,7 @@ ExecutionTrace read_chakra(std::string_view bytes, const std::string& file, cons
   ExecutionTrace trace;
   trace.file = file;
   trace.names = TraceNames(limits);
+  // Name 0 is the empty one, which the fields of a node begin with.
   trace.names.number("");
   ChakraMessage row(WireMessage(bytes), trace.file);
   if (row.next_in_row()) {
@@ -209,6 +234,7 @@ ExecutionTrace read_chakra(std::string_view bytes, const std::string& file, cons
   }
   ChakraNodeReader reader(trace, limits);
   while (row.next_in_row()) reader.node(row.inside());
+  // Nodes refer to their callers by id, and a search by id needs this order.
   std::ranges::stable_sort(trace.nodes, {}, &ExecutionNode::id);
   return trace;
 }

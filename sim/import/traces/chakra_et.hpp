@@ -1,4 +1,5 @@
-// Chakra's execution traces as protobuf messages (chakra_et.proto), read by their field numbers.
+// Declares the reader of Chakra's execution traces: protobuf messages (chakra_et.proto), read by their field
+// numbers.
 #pragma once
 
 #include <string_view>
@@ -7,13 +8,14 @@
 
 namespace foretrain {
 
-/// Largest file: its messages are read from memory.
+/// Largest file in bytes. The messages are read from memory, because a length stands ahead of each.
 inline constexpr std::size_t kLargestChakra = std::size_t{1} << 30;
 
-/// Whether the bytes begin as such a file does: a length, then a header whose version comes first.
+/// Returns whether the bytes begin as such a file does: a length, then a header whose version comes first.
 bool is_chakra(std::string_view bytes);
 
-/// Throws InputError, with the byte it stands at, for what is cut short or no such message.
+/// Returns the trace of all bytes. Throws InputError, with the byte, for what is cut short or no such
+/// message, and above the limits.
 ExecutionTrace read_chakra(std::string_view bytes, const std::string& file, const TraceLimits& limits = {});
 
 }  // namespace foretrain

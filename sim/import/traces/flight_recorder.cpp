@@ -1,4 +1,5 @@
-// Entries stand in the order in which they were started; groups are described before or behind them.
+// Reads the entries and groups of a dump. Entries stand in the order in which they were started; groups may
+// be described before or behind them, so ranks are filled in at the end.
 #include "sim/import/traces/flight_recorder.hpp"
 
 #include <algorithm>
@@ -13,13 +14,15 @@ namespace foretrain {
 
 namespace {
 
-/// Names and types are short; longer ones are no dump's.
+/// Bytes of a text that are kept; names and types in a dump are short.
 constexpr std::size_t kLongestEntryText = 200;
+// Largest time in ns, largest number of ranks.
 constexpr double kMostNanoseconds = 4e18;
 constexpr int kMostRanks = 1 << 20;
-constexpr std::size_t kMostGroups = 60'000;  ///< a lane of a trace has a number of 16 bits
+/// Process groups, at most: a lane of a trace has a number of 16 bits.
+constexpr std::size_t kMostGroups = 60'000;
 
-/// "[0, 1, 2]" holds three.
+/// Returns how many numbers a list such as "[0, 1, 2]" has.
 int ranks_in(const std::string& list) {
   int count = 0;
   bool in_number = false;
@@ -37,23 +40,27 @@ const char* const kInsteadOfPickle =
     "write it as JSON: torch._C._distributed_c10d._dump_nccl_trace_json() in the job, or "
     "json.dump(pickle.load(file), …) where you trust the file";
 
+/// The second byte is the version of the protocol, 2 to 5.
 bool is_pickle(std::string_view bytes) {
   constexpr char kProtocol = '\x80';  // then its version, 2 to 5
   return bytes.size() > 1 && bytes[0] == kProtocol && bytes[1] >= 2 && bytes[1] <= 5;
 }
 
+/// Returns a text, cut; empty where the value is none.
 std::string FlightRecorderReader::text() {
   if (json_.kind() != JsonKind::string) return json_.skip(), std::string();
   return shortened(json_.string(), kLongestEntryText);
 }
 
+/// Returns a number between 0 and kMostNanoseconds; 0 where the value is none.
 double FlightRecorderReader::number() {
   if (json_.kind() != JsonKind::number) return json_.skip(), 0;
   const double value = json_.number().value;
   return std::isfinite(value) ? std::clamp(value, 0.0, kMostNanoseconds) : 0;
 }
 
-/// ["0", "default_pg"]: the name comes first. ["Float", "Float"]: tensors of a call have one type.
+/// Returns the first text of a list. In ["0", "default_pg"] the name of a group comes first; in ["Float",
+/// "Float"] all tensors of a call have one type.
 std::string FlightRecorderReader::first_text() {
   if (json_.kind() != JsonKind::array) return text();
   std::string first;
@@ -64,7 +71,7 @@ std::string FlightRecorderReader::first_text() {
   return first;
 }
 
-/// Of all tensors: [[3, 4], [5]] holds 17.
+/// Returns the elements of all tensors together: 17 for [[3, 4], [5]].
 std::int64_t FlightRecorderReader::elements() {
   constexpr double kMost = 1e15;
   double sum = 0;
@@ -78,6 +85,7 @@ std::int64_t FlightRecorderReader::elements() {
   return static_cast<std::int64_t>(sum);
 }
 
+/// Reads the list of entries.
 void FlightRecorderReader::entries() {
   json_.array([this] {
     if (json_.kind() != JsonKind::object) return json_.skip();
@@ -85,6 +93,7 @@ void FlightRecorderReader::entries() {
   });
 }
 
+/// Reads one entry. Unknown keys are skipped, because versions add some.
 void FlightRecorderReader::entry() {
   Entry entry;
   json_.object([&](std::string_view key) {
@@ -116,6 +125,8 @@ void FlightRecorderReader::entry() {
   keep(entry);
 }
 
+/// Keeps an entry as a kernel, or counts why it is left out. The order of the tests decides which reason is
+/// reported.
 void FlightRecorderReader::keep(const Entry& entry) {
   if (trace_.events.size() >= limits_.events)
     json_.refuse(fmt::format("holds more than {} entries", limits_.events));
@@ -125,6 +136,7 @@ void FlightRecorderReader::keep(const Entry& entry) {
   if (entry.state != "completed") return static_cast<void>(++unfinished_);
   if (entry.duration_ms <= 0) return static_cast<void>(++untimed_);
   if (op.empty() || element_bytes == 0) return static_cast<void>(++unknown_);
+  // Equal collectives are stored once; a step repeats the same few.
   const TraceCollective said{op, entry.group, entry.in_elements, entry.out_elements, element_bytes, 0};
   const auto [known, is_other] = places_.try_emplace(said, static_cast<std::uint32_t>(places_.size()));
   const std::uint32_t place = known->second;
@@ -136,13 +148,15 @@ void FlightRecorderReader::keep(const Entry& entry) {
   event.kind = TraceKind::kernel, event.lane = lane->second, event.detail = 1 + place;
   event.start = static_cast<std::int64_t>(entry.started_ns > 0 ? entry.started_ns : entry.created_ns);
   event.duration = std::llround(std::min(entry.duration_ms * 1e6, kMostNanoseconds));
+  // Names begin as those of NCCL's kernels do, so that the analysis takes them for collectives.
   event.name = trace_.names.number(entry.name.starts_with("nccl") ? entry.name : "nccl:" + op);
   trace_.events.push_back(event);
 }
 
-/// {"0": {"name": "0", "desc": "default_pg", "ranks": "[0, 1]"}}
+/// Reads the groups: {"0": {"name": "0", "desc": "default_pg", "ranks": "[0, 1]"}}.
 void FlightRecorderReader::groups() {
   if (json_.kind() != JsonKind::object) return json_.skip();
+  // The key is the group's id; a name inside wins over it.
   json_.object([&](std::string_view id) {
     const std::string own(id.substr(0, kLongestEntryText));
     if (json_.kind() != JsonKind::object) return json_.skip();
@@ -164,6 +178,7 @@ void FlightRecorderReader::groups() {
 
 void FlightRecorderReader::version() { trace_.nccl_version = text(); }
 
+/// The largest group is taken for all ranks of the run.
 void FlightRecorderReader::finish() {
   trace_.backend = "nccl";
   for (TraceCollective& collective : trace_.collectives) {

@@ -1,4 +1,8 @@
-// A reader by recursive descent that nests as deep as its caller asks, and 64 levels where it skips.
+// Reads JSON by recursive descent. The caller's own functions nest as deep as they ask; where values are
+// skipped, the depth is bounded by kDeepest.
+//
+// Invariant: `piece_[at_]` is the next byte; line_ and column_ are its place. Bytes come in pieces from
+// TraceBytes, and a piece is dropped when the next one comes.
 #include "sim/import/traces/json_stream.hpp"
 
 #include <algorithm>
@@ -11,21 +15,26 @@ namespace foretrain {
 
 namespace {
 
+/// White space of JSON.
 bool is_blank_sign(int c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
+/// Signs that a number may have; the number itself is checked by std::from_chars.
 bool is_of_number(int c) {
   return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
 }
 
 bool is_of_word(int c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
+/// Returns the value of a hexadecimal digit, -1 for other characters.
 int hex_value(int c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/// "12.345678" → 12345; nothing with an exponent, or when 64 bits do not hold it.
+/// Returns "12.345678" as 12345 thousandths, cut and not rounded. Nothing for a number with an exponent, or
+/// when 64 bits do not hold it. Times in microseconds become whole nanoseconds so, without the loss of a
+/// double.
 std::optional<std::int64_t> thousandths_of(std::string_view text) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 10 - 1;
   const bool negative = text.starts_with('-');
@@ -41,6 +50,7 @@ std::optional<std::int64_t> thousandths_of(std::string_view text) {
     if (decimals < 3) value = value * 10 + (c - '0');
     if (decimals >= 0) ++decimals;
   }
+  // Missing decimals are zeros.
   for (int i = std::max(decimals, 0); i < 3; ++i) {
     if (value > kMost) return std::nullopt;
     value *= 10;
@@ -50,6 +60,7 @@ std::optional<std::int64_t> thousandths_of(std::string_view text) {
 
 }  // namespace
 
+/// The line is quoted only where its begin is still in the piece at hand.
 void JsonStream::refuse(std::string message, std::string hint) {
   std::string quoted;
   if (has_line_) {
@@ -61,6 +72,7 @@ void JsonStream::refuse(std::string message, std::string hint) {
       std::vector<Diagnostic>{{bytes_.name(), place(), quoted, std::move(message), std::move(hint)}});
 }
 
+/// Reports what should stand at this place; an end of file is a case of its own, as traces are often cut.
 void JsonStream::refuse_here(int found, std::string_view wanted) {
   if (found < 0)
     refuse(fmt::format("the file ends where {} should stand", wanted),
@@ -68,6 +80,7 @@ void JsonStream::refuse_here(int found, std::string_view wanted) {
   refuse(fmt::format("this is not JSON: {} should stand here", wanted));
 }
 
+/// Returns the next byte without taking it, and fetches the next piece where one is used up.
 int JsonStream::peek() {
   if (at_ == piece_.size()) {
     if (at_end_) return -1;
@@ -81,6 +94,7 @@ int JsonStream::peek() {
   return static_cast<unsigned char>(piece_[at_]);
 }
 
+/// Takes a byte and moves the place.
 int JsonStream::take() {
   const int c = peek();
   if (c < 0) return c;
@@ -96,6 +110,7 @@ int JsonStream::take() {
   return c;
 }
 
+/// Skips white space and returns the next byte.
 int JsonStream::behind_blanks() {
   while (is_blank_sign(peek())) take();
   return peek();
@@ -111,6 +126,7 @@ JsonKind JsonStream::kind() {
   refuse_here(c, "a value");
 }
 
+/// Opens an object or a list and counts the depth.
 void JsonStream::open(char bracket) {
   if (const int c = behind_blanks(); c != bracket)
     refuse_here(c, bracket == '{' ? "an object in braces" : "a list in brackets");
@@ -119,6 +135,7 @@ void JsonStream::open(char bracket) {
   ++depth_;
 }
 
+/// Returns whether another member follows, and takes the comma or the closing bracket.
 bool JsonStream::another(char closing, bool first) {
   const int c = behind_blanks();
   if (c == closing) {
@@ -132,6 +149,7 @@ bool JsonStream::another(char closing, bool first) {
   return true;
 }
 
+/// Returns a key; the colon behind it is taken, too.
 const std::string& JsonStream::key() {
   if (const int c = behind_blanks(); c != '"') refuse_here(c, "a key in quotation marks");
   read_string(&text_);
@@ -140,6 +158,7 @@ const std::string& JsonStream::key() {
   return text_;
 }
 
+/// Adds a byte to a string unless it is skipped; refuses strings that are too long.
 void JsonStream::put(std::string* into, char c) {
   if (into == nullptr) return;
   if (into->size() == kLongestString)
@@ -159,8 +178,8 @@ std::uint32_t JsonStream::four_digits() {
   return value;
 }
 
-// Code points outside of the first plane come as two escapes; each becomes three bytes, which is enough for
-// names.
+// Reads an escape. A code point outside of the first plane comes as two escapes; each becomes three bytes,
+// which is enough for names.
 void JsonStream::read_escape(std::string* into) {
   const int c = peek();
   constexpr std::string_view kShort = "\"\\/bfnrt", kMeant = "\"\\/\b\f\n\r\t";
@@ -172,12 +191,14 @@ void JsonStream::read_escape(std::string* into) {
   if (c != 'u') refuse_here(c, "an escape such as \\n");
   take();
   const std::uint32_t code = four_digits();
+  // UTF-8 of one, two or three bytes.
   if (code < 0x80) return put(into, static_cast<char>(code));
   if (code >= 0x800) put(into, static_cast<char>(0xE0 | (code >> 12)));
   put(into, static_cast<char>(code >= 0x800 ? 0x80 | ((code >> 6) & 0x3F) : 0xC0 | (code >> 6)));
   put(into, static_cast<char>(0x80 | (code & 0x3F)));
 }
 
+/// Reads a string into `into`, or past it where that is nullptr.
 void JsonStream::read_string(std::string* into) {
   if (into != nullptr) into->clear();
   take();
@@ -211,6 +232,7 @@ JsonNumber JsonStream::number() {
   const auto [end, error] = std::from_chars(number_.data(), number_.data() + number_.size(), out.value);
   if (end != number_.data() + number_.size() || error == std::errc::invalid_argument)
     refuse_here(number_.empty() ? peek() : 0, "a number");
+  // A number beyond the range of a double is infinite; callers clamp it.
   if (error == std::errc::result_out_of_range) out.value = std::numeric_limits<double>::infinity();
   out.thousandths = thousandths_of(number_);
   return out;
@@ -220,13 +242,14 @@ std::string_view JsonStream::word() {
   behind_blanks();
   word_.clear();
   while (is_of_word(peek()) && word_.size() < 10) word_.push_back(static_cast<char>(take()));
-  // What Python's json writes for figures that are none.
+  // Python's json module writes NaN and Infinity for numbers that are none.
   for (const std::string_view known : {"true", "false", "null", "NaN", "Infinity"}) {
     if (word_ == known) return word_;
   }
   refuse_here(word_.empty() ? peek() : 0, "a value");
 }
 
+/// Skips one value of any kind, checking that it is JSON.
 void JsonStream::skip() {
   switch (kind()) {
     case JsonKind::object:

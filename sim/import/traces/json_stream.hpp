@@ -1,4 +1,4 @@
-// JSON read as it comes in, without a tree: the caller asks for what it expects and skips the rest.
+// Declares a reader of JSON that builds no tree: the caller asks for what it expects, and skips the rest.
 #pragma once
 
 #include <cstdint>
@@ -11,54 +11,62 @@
 
 namespace foretrain {
 
-/// The kinds of JSON value.
+/// The kinds of JSON value; a word is true, false or null.
 enum class JsonKind : std::uint8_t { object, array, string, number, word };
 
-/// A number as it was written: the figure, and the same in thousandths without rounding, where 64 bits hold
+/// A number as it was written: its value, and the same in thousandths without rounding, where 64 bits hold
 /// that.
 struct JsonNumber {
   double value = 0;
   std::optional<std::int64_t> thousandths;
 };
 
-/// Throws InputError with line and column for what is no JSON, deeper than kDeepest, or has a string above
-/// kLongestString or a number of more than kLongestNumber signs. Needs memory for one string.
+/// Reads JSON as it comes in. Memory is needed for one string and one piece of the file. Throws InputError
+/// with line and column for what is no JSON, nests deeper than kDeepest, or has a string above kLongestString
+/// or a number of more than kLongestNumber characters. `bytes` must outlive the object.
 class JsonStream {
  public:
+  // Limits: levels of nesting, bytes of a string, and characters of a number.
   static constexpr int kDeepest = 64;
   static constexpr std::size_t kLongestString = std::size_t{16} << 20;
   static constexpr std::size_t kLongestNumber = 400;
 
   explicit JsonStream(TraceBytes& bytes) : bytes_(bytes) {}
 
-  /// What stands next.
+  /// Returns the kind of the next value without taking it.
   JsonKind kind();
-  /// Calls each(key) for every member; it has to read or skip the value. The key is valid until it does.
+  /// Reads an object and calls each(key) for every member. The call has to read or skip the value; the key is
+  /// valid until then.
   template <class Each>
   void object(Each each) {
     open('{');
     for (bool first = true; another('}', first); first = false) each(std::string_view(key()));
   }
-  /// Calls each() for every element.
+  /// Reads a list and calls each() for every element, which has to read or skip it.
   template <class Each>
   void array(Each each) {
     open('[');
     for (bool first = true; another(']', first); first = false) each();
   }
-  /// Valid until the next call.
+  /// Returns a string; it is valid until the next call.
   const std::string& string();
+  /// Returns a number; throws for other values.
   JsonNumber number();
-  /// true, false, null.
+  /// Returns true, false, null, NaN or Infinity.
   std::string_view word();
+  /// Passes over one value of any kind.
   void skip();
-  /// Nothing but blanks is left.
+  /// Throws unless nothing but white space is left.
   void finish();
 
+  /// Returns line and column of the next byte, from 1.
   SourceSpan place() const { return {line_, column_, 1}; }
+  /// Throws InputError at this place.
   [[noreturn]] void refuse(std::string message, std::string hint = "");
 
  private:
-  int peek();  ///< -1 at the end
+  /// Returns the next byte, -1 at the end.
+  int peek();
   int take();
   int behind_blanks();
   void open(char bracket);
@@ -73,7 +81,8 @@ class JsonStream {
   TraceBytes& bytes_;
   std::string_view piece_;
   std::size_t at_ = 0, line_begin_ = 0;
-  bool has_line_ = true;  ///< the line began in this piece
+  /// The current line begins in this piece.
+  bool has_line_ = true;
   bool at_end_ = false;
   int line_ = 1, column_ = 1, depth_ = 0;
   std::string text_, number_, word_;

@@ -1,5 +1,12 @@
-// Chrome's trace events as Kineto (torch.profiler) writes them: complete events of operators, the CUDA
-// runtime and the GPU; flow events are not needed, since numbers in the arguments say the same.
+// Reads Chrome's trace events as Kineto (torch.profiler) writes them. A file has events such as
+//
+//   {"ph": "X", "cat": "kernel", "name": "ampere_sgemm", "pid": 0, "tid": 7, "ts": 1000.5, "dur": 12.3,
+//    "args": {"correlation": 42, "device": 0, "stream": 7}}
+//
+// Taken are complete events (phase X) of operators, the CUDA runtime and the GPU, with the arguments that
+// link them. Flow events are not needed, because the correlation numbers say the same. Frames of Python,
+// counters and metadata are skipped. Events without a usable time are left out and counted; more events than
+// the limit throw InputError.
 #include "sim/import/traces/kineto.hpp"
 
 #include <algorithm>
@@ -14,12 +21,14 @@ namespace foretrain {
 
 namespace {
 
+/// A category of events and what it means here.
 struct Category {
   std::string_view name;
   TraceKind kind;
 };
 
-/// In lower case; what is in no row is left out: Python's frames, flows, the profiler's own marks.
+/// Categories in lower case, of several versions of the profiler. What is in no row is skipped: frames of
+/// Python, flows, the profiler's own marks.
 constexpr std::array kCategories{
     Category{"cpu_op", TraceKind::op},
     Category{"operator", TraceKind::op},
@@ -36,6 +45,7 @@ constexpr std::array kCategories{
     Category{"annotation", TraceKind::annotation},
 };
 
+/// Returns the kind of a category; nothing where it is skipped.
 std::optional<TraceKind> kind_of(std::string_view category) {
   const std::string name = lower_case(category);
   for (const Category& row : kCategories) {
@@ -44,7 +54,8 @@ std::optional<TraceKind> kind_of(std::string_view category) {
   return std::nullopt;
 }
 
-/// Calls of the runtime that matter: those that put work on the GPU, and those that wait for it.
+/// Returns the kind of a runtime call: those that put work on the GPU, and those that wait for it. Others
+/// cost host time only, which the operator around them has.
 std::optional<TraceKind> call_kind(std::string_view name) {
   for (const std::string_view part : {"Synchronize", "EventQuery"}) {
     if (name.find(part) != std::string_view::npos)
@@ -56,15 +67,18 @@ std::optional<TraceKind> call_kind(std::string_view name) {
   return std::nullopt;
 }
 
+// Limits: arguments of an event and dimensions of a tensor, and the latest time in ns.
 constexpr std::size_t kMostArguments = 4096, kMostSides = 16;
 constexpr std::int64_t kLatest = std::int64_t{1} << 61;  // of today, in ns: 1.8e18 of 2.3e18
 
 }  // namespace
 
+/// Reads the member "traceEvents".
 void KinetoReader::events() {
   json_.array([this] { event(); });
 }
 
+/// Takes the name of the first GPU.
 void KinetoReader::devices() {
   if (json_.kind() != JsonKind::array) return json_.skip();
   json_.array([this] {
@@ -78,6 +92,7 @@ void KinetoReader::devices() {
   });
 }
 
+/// Takes rank, number of ranks, and the versions of the communication library.
 void KinetoReader::distribution() {
   if (json_.kind() != JsonKind::object) return json_.skip();
   json_.object([this](std::string_view key) {
@@ -96,6 +111,8 @@ void KinetoReader::distribution() {
 
 void KinetoReader::base_time() { base_ = integer().value_or(0); }
 
+/// Returns a whole number, which may stand in quotes; nothing for other values. Newer versions quote what may
+/// be a name.
 std::optional<std::int64_t> KinetoReader::integer() {
   if (json_.kind() == JsonKind::string) {  // newer versions quote what may be a name
     const std::string& text = json_.string();
@@ -112,7 +129,7 @@ std::optional<std::int64_t> KinetoReader::integer() {
   return static_cast<std::int64_t>(value);
 }
 
-/// Microseconds with decimals as whole nanoseconds.
+/// Returns microseconds with decimals as whole nanoseconds.
 std::optional<std::int64_t> KinetoReader::thousandths() {
   if (json_.kind() != JsonKind::number) return json_.skip(), std::nullopt;
   const JsonNumber number = json_.number();
@@ -121,11 +138,13 @@ std::optional<std::int64_t> KinetoReader::thousandths() {
   return static_cast<std::int64_t>(number.value * 1000);
 }
 
+/// Returns a text of at most 200 bytes; empty where the value is none.
 std::string KinetoReader::short_text() {
   if (json_.kind() == JsonKind::string) return shortened(json_.string(), 200);
   return json_.skip(), "";
 }
 
+/// Reads one event into raw_; its members may come in any order.
 void KinetoReader::event() {
   place_ = json_.place();
   if (json_.kind() != JsonKind::object) {
@@ -161,6 +180,7 @@ void KinetoReader::arguments() {
   json_.object([this](std::string_view key) { argument(key); });
 }
 
+/// Takes an argument. Its name depends on the version of the profiler.
 void KinetoReader::argument(std::string_view key) {
   if (key == "correlation" || key == "Correlation ID") {
     raw_.correlation = integer().value_or(0);
@@ -183,6 +203,7 @@ void KinetoReader::argument(std::string_view key) {
   }
 }
 
+/// Takes an argument of a collective; returns false where the key is none of those.
 bool KinetoReader::collective_argument(std::string_view key) {
   TraceCollective& collective = raw_.collective;
   if (key == "Collective name")
@@ -203,6 +224,8 @@ bool KinetoReader::collective_argument(std::string_view key) {
   return true;
 }
 
+/// Reads the sizes of one argument. A list of tensors has one more level of brackets; each tensor then
+/// becomes an entry of its own.
 void KinetoReader::list_of_sizes(std::size_t argument, int depth) {
   std::vector<std::int64_t> dims;
   bool is_nested = false;
@@ -219,6 +242,7 @@ void KinetoReader::list_of_sizes(std::size_t argument, int depth) {
   raw_.dims.push_back(std::move(dims));
 }
 
+/// Reads the sizes of all arguments.
 void KinetoReader::input_sizes() {
   if (json_.kind() != JsonKind::array) return json_.skip();
   json_.array([this] {
@@ -228,6 +252,7 @@ void KinetoReader::input_sizes() {
   });
 }
 
+/// Reads the types of all arguments, which tell tensors from numbers.
 void KinetoReader::input_types() {
   if (json_.kind() != JsonKind::array) return json_.skip();
   json_.array([this] {
@@ -236,12 +261,13 @@ void KinetoReader::input_types() {
   });
 }
 
-/// "f32[4,3] f32[8,3]": the tensors among the arguments.
+/// Returns the sizes of the tensors among the arguments: "f32[4,3] f32[8,3]".
 std::string KinetoReader::sizes_text() const {
   std::string out;
   for (std::size_t i = 0; i < raw_.places.size() && i < raw_.types.size(); ++i) {
     std::string_view type = short_type_of(raw_.types[i]);
-    if (raw_.types[i] == "TensorList") type = "f32";  // the trace does not say of which type; most are that
+    // The trace does not tell the type of a list of tensors; most have 32-bit floats.
+    if (raw_.types[i] == "TensorList") type = "f32";
     if (type.empty()) continue;
     for (const std::size_t place : raw_.places[i]) {
       out += fmt::format("{}{}[{}]", out.empty() ? "" : " ", type, fmt::join(raw_.dims[place], ","));
@@ -250,13 +276,17 @@ std::string KinetoReader::sizes_text() const {
   return out;
 }
 
+/// Counts an event that is left out, with the place of the first one.
 void KinetoReader::leave_out(std::string_view why) {
   auto found = left_out_.find(why);
   if (found == left_out_.end()) found = left_out_.emplace(std::string(why), Exclusion{0, place_}).first;
   ++found->second.count;
 }
 
+/// Returns the number of the thread or stream that an event is on, and adds it where it is new. A stream is
+/// known by its GPU and number.
 std::uint16_t KinetoReader::lane_of(TraceKind kind) {
+  // A kernel has GPU and stream as arguments; without them pid and tid stand for them.
   const bool is_stream = is_device(kind);
   const TraceLane lane{is_stream ? raw_.device.value_or(raw_.process.value_or(0)) : raw_.process.value_or(0),
                        is_stream ? raw_.stream.value_or(raw_.thread.value_or(0)) : raw_.thread.value_or(0),
@@ -271,13 +301,14 @@ std::uint16_t KinetoReader::lane_of(TraceKind kind) {
   return place->second;
 }
 
+/// Returns what TraceEvent::detail holds for a kind: a size, a collective, or the sizes of inputs.
 std::uint32_t KinetoReader::detail_of(TraceKind kind) {
   if (kind == TraceKind::memcpy || kind == TraceKind::memset)
     return static_cast<std::uint32_t>(std::clamp<std::int64_t>((raw_.bytes + 1023) / 1024, 0, 0xFFFF'FFFF));
   if (raw_.has_collective && (kind == TraceKind::kernel || raw_.name == "record_param_comms")) {
     if (raw_.collective.op.empty()) raw_.collective.op = collective_of(raw_.name);
     auto& all = trace_.collectives;
-    // The same few again and again: those of a step.
+    // A step repeats the same few collectives, so only the last ones are searched.
     const auto recent = all.size() > 4000 ? all.end() - 4000 : all.begin();
     const auto found = std::find(recent, all.end(), raw_.collective);
     if (found != all.end()) return static_cast<std::uint32_t>(found - all.begin()) + 1;
@@ -289,6 +320,7 @@ std::uint32_t KinetoReader::detail_of(TraceKind kind) {
   return sizes.empty() ? 0 : trace_.names.number(sizes) + 1;
 }
 
+/// Keeps an event that is complete, of a kind that matters, and has a possible time.
 void KinetoReader::keep() {
   constexpr std::string_view kKnownPhases = "XBEbeninstfMCPNODvSTFRcp(),";
   if (kKnownPhases.find(raw_.phase) == std::string_view::npos) return leave_out("of unknown phases");
@@ -296,7 +328,7 @@ void KinetoReader::keep() {
   std::optional<TraceKind> kind = kind_of(raw_.category);
   if (kind == TraceKind::launch) kind = call_kind(raw_.name);
   if (!kind) return;
-  // Bounded so that no sum over all events leaves 64 bits.
+  // Times are bounded, so that no sum over all events leaves 64 bits.
   constexpr std::int64_t kLongest = std::int64_t{1} << 40, kEarliest = -(std::int64_t{1} << 53);
   if (!raw_.start || *raw_.start > kLatest || *raw_.start < kEarliest) return leave_out("without a time");
   if (raw_.duration.value_or(0) < 0) return leave_out("of a negative duration");
@@ -309,6 +341,7 @@ void KinetoReader::keep() {
   event.start = *raw_.start;
   event.duration = raw_.duration.value_or(0);
   event.name = trace_.names.number(std::string_view(raw_.name).substr(0, 2000));
+  // Numbers that do not fit into 32 bits link nothing.
   const auto small = [](std::int64_t value) {
     return value > 0 && value < 0xFFFF'FFFF ? static_cast<std::uint32_t>(value) : 0;
   };
@@ -321,11 +354,13 @@ void KinetoReader::keep() {
   trace_.events.push_back(event);
 }
 
+/// Times of newer files count from a base, which is added where no sum overflows.
 void KinetoReader::finish() {
   const auto is_in_range = [this](const TraceEvent& event) { return event.start <= kLatest - base_; };
   if (base_ > 0 && base_ < kLatest && std::ranges::all_of(trace_.events, is_in_range)) {
     for (TraceEvent& event : trace_.events) event.start += base_;
   }
+  // Longer events come first among those that begin together: the outer call stands before the inner one.
   std::ranges::sort(trace_.events, [](const TraceEvent& a, const TraceEvent& b) {
     return a.start != b.start ? a.start < b.start : a.duration > b.duration;
   });

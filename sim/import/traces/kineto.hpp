@@ -1,4 +1,5 @@
-// Chrome's trace events as Kineto (torch.profiler) writes them, kept as compact records.
+// Declares the reader of Chrome's trace events as Kineto (torch.profiler) writes them, kept as compact
+// records.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@
 
 namespace foretrain {
 
-/// One event while it is read.
+/// One event while it is read; times in ns.
 struct RawEvent {
   char phase = 0;
   std::string name, category;
@@ -22,23 +23,30 @@ struct RawEvent {
   std::int64_t correlation = 0, external = 0, sequence = -1, bytes = 0;
   std::optional<std::int64_t> device, stream;
   std::vector<std::string> types;
-  std::vector<std::vector<std::int64_t>> dims;   ///< of tensors, lists flattened
-  std::vector<std::vector<std::size_t>> places;  ///< of `dims`, by argument
+  /// Sizes of tensors, with lists of tensors flattened.
+  std::vector<std::vector<std::int64_t>> dims;
+  /// Indices into `dims`, for each argument.
+  std::vector<std::vector<std::size_t>> places;
   TraceCollective collective;
   bool has_collective = false;
 };
 
-/// Reads the parts of the file that matter into `trace`; what cannot be used is left out and counted.
+/// Reads the members of a file that matter into `trace`. What cannot be used is left out and counted. Throws
+/// InputError for what is no JSON, and above the limits. All references must outlive the object.
 class KinetoReader {
  public:
   KinetoReader(JsonStream& json, const TraceLimits& limits, Trace& trace)
       : json_(json), limits_(limits), trace_(trace) {}
 
-  void events();        ///< "traceEvents"
-  void devices();       ///< "deviceProperties"
-  void distribution();  ///< "distributedInfo"
-  void base_time();     ///< "baseTimeNanoseconds", that all times are behind
-  /// Puts events in order and says what was left out.
+  /// Reads the member "traceEvents".
+  void events();
+  /// Reads the member "deviceProperties".
+  void devices();
+  /// Reads the member "distributedInfo".
+  void distribution();
+  /// Reads "baseTimeNanoseconds", which all times count from.
+  void base_time();
+  /// Completes the trace: adds the base time, sorts the events, and notes what was left out.
   void finish();
 
  private:
@@ -64,7 +72,9 @@ class KinetoReader {
   RawEvent raw_;
   SourceSpan place_;
   std::int64_t base_ = 0;
+  /// Numbers of lanes by process and thread, or by GPU and stream.
   std::map<std::pair<std::int64_t, std::int64_t>, std::uint16_t> threads_, streams_;
+  /// Events that are left out for one reason, and the place of the first.
   struct Exclusion {
     std::size_t count = 0;
     SourceSpan first;

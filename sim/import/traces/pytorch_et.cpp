@@ -1,5 +1,5 @@
-// Newer files keep inputs and outputs in objects and what else is known in a list of attributes; older ones
-// have all of it as members.
+// Reads the nodes of PyTorch's execution traces. Newer files (schema 1.1) keep inputs and outputs in objects,
+// and what else is known in a list of attributes; older ones have all of it as members of the node.
 #include "sim/import/traces/pytorch_et.hpp"
 
 #include <algorithm>
@@ -14,16 +14,19 @@ namespace foretrain {
 
 namespace {
 
-constexpr std::size_t kLongestList = std::size_t{1} << 20;  // of one argument list, as text
+/// Bytes of one argument list, as text; more is cut.
+constexpr std::size_t kLongestList = std::size_t{1} << 20;
 
-/// A list, or a number in it.
+/// A list of sizes, which may hold further lists.
 struct NestedSizes {
   std::vector<std::int64_t> dims;
   std::vector<NestedSizes> items;
 };
 
+/// Lists inside of one list, at most.
 constexpr std::size_t kMostItems = 100'000;
 
+/// Reads a list. Sizes are clamped, so that no value overflows; the depth is bounded by JsonStream.
 NestedSizes nested_sizes(JsonStream& json) {
   NestedSizes out;
   json.array([&] {
@@ -37,7 +40,7 @@ NestedSizes nested_sizes(JsonStream& json) {
   return out;
 }
 
-/// "GenericList[Tensor(float),Int]" → its elements; what is no list is one.
+/// Returns the elements of "GenericList[Tensor(float),Int]"; a type that is no list is its own element.
 std::vector<std::string> elements_of(const std::string& type) {
   constexpr std::string_view kList = "GenericList[";
   if (!type.starts_with(kList)) return {type};
@@ -54,6 +57,7 @@ std::vector<std::string> elements_of(const std::string& type) {
   return out;
 }
 
+/// Adds the sizes of the tensors in one argument, going into lists of them.
 void add_sizes(const NestedSizes& sizes, const std::string& type, std::string& out) {
   if (type.starts_with("GenericList[")) {
     const std::vector<std::string> types = elements_of(type);
@@ -65,7 +69,8 @@ void add_sizes(const NestedSizes& sizes, const std::string& type, std::string& o
   if (!name.empty()) out += fmt::format("{}{}[{}]", out.empty() ? "" : " ", name, fmt::join(sizes.dims, ","));
 }
 
-/// JSON again, without blanks; what is longer than a list may be is cut.
+/// Writes a value as JSON again, without white space. What goes beyond kLongestList is cut; quotes inside
+/// texts are dropped.
 void rewrite(JsonStream& json, std::string& out) {
   const auto add = [&out](std::string_view text) {
     if (out.size() < kLongestList) out += text;
@@ -77,6 +82,7 @@ void rewrite(JsonStream& json, std::string& out) {
     }
     add("\"");
   };
+  // Objects have no place in lists of arguments.
   switch (json.kind()) {
     case JsonKind::array: {
       add("[");
@@ -101,6 +107,7 @@ void rewrite(JsonStream& json, std::string& out) {
 
 }  // namespace
 
+/// Walks shapes and types in parallel: the i-th type belongs to the i-th shape.
 std::string sizes_of(const ExecutionTensors& tensors) {
   if (tensors.shapes.empty() || tensors.types.empty() || tensors.shapes.size() >= kLongestList) return "";
   std::istringstream shape_text(tensors.shapes), type_text(tensors.types);
@@ -129,6 +136,7 @@ std::vector<std::string> sizes_in(std::string_view text) {
   return out;
 }
 
+/// Products are clamped to 2^40, which no tensor reaches.
 std::int64_t elements_in(std::string_view size) {
   const std::size_t open = size.find('[');
   if (open == std::string_view::npos || !size.ends_with(']')) return 0;
@@ -157,10 +165,12 @@ void keep_node(ExecutionTrace& trace, const TraceLimits& limits, ExecutionNode n
   trace.nodes.push_back(node);
 }
 
+/// Reads the member "nodes".
 void PytorchEtReader::nodes() {
   json_.array([this] { node(); });
 }
 
+/// Reads the member "schema".
 void PytorchEtReader::schema() {
   if (json_.kind() == JsonKind::string)
     trace_.schema = shortened(json_.string(), 60);
@@ -168,6 +178,7 @@ void PytorchEtReader::schema() {
     json_.skip();
 }
 
+/// Reads one node; one without an id is counted.
 void PytorchEtReader::node() {
   if (json_.kind() != JsonKind::object) return json_.skip(), void(++without_id_);
   RawNode raw;
@@ -176,6 +187,7 @@ void PytorchEtReader::node() {
   keep(raw);
 }
 
+/// Returns the value of an attribute, a number or a text.
 PytorchEtReader::Attribute PytorchEtReader::attribute_value() {
   Attribute out;
   if (json_.kind() == JsonKind::number) {
@@ -189,6 +201,7 @@ PytorchEtReader::Attribute PytorchEtReader::attribute_value() {
   return out;
 }
 
+/// Takes a value by its name, whether it is a member (older files) or an attribute (newer ones).
 void PytorchEtReader::use(std::string_view name, const Attribute& value, RawNode& raw) {
   const double number = std::clamp(value.number, -1.0, 9e15);
   const auto integer = static_cast<std::int64_t>(number);
@@ -217,6 +230,7 @@ void PytorchEtReader::use(std::string_view name, const Attribute& value, RawNode
   }
 }
 
+/// Reads one attribute: {"name": "fw_tid", "type": "uint64", "value": 1}.
 void PytorchEtReader::attribute(RawNode& raw) {
   std::string name;
   Attribute value;
@@ -231,6 +245,8 @@ void PytorchEtReader::attribute(RawNode& raw) {
   use(name, value, raw);
 }
 
+/// Reads inputs or outputs: a list of values in older files, an object with values, shapes and types in newer
+/// ones.
 void PytorchEtReader::tensors(ExecutionTensors& out) {
   if (json_.kind() == JsonKind::array) return rewrite(json_, out.values);  // of older files
   if (json_.kind() != JsonKind::object) return json_.skip();
@@ -246,6 +262,7 @@ void PytorchEtReader::tensors(ExecutionTensors& out) {
   });
 }
 
+/// Takes a member of a node.
 void PytorchEtReader::member(std::string_view key, RawNode& raw) {
   if (key == "name" && json_.kind() == JsonKind::string) {
     raw.name = json_.string().substr(0, 2000);
@@ -271,16 +288,19 @@ void PytorchEtReader::member(std::string_view key, RawNode& raw) {
   }
 }
 
+/// Keeps a node. Values are kept for convolutions only, whose settings are among them.
 void PytorchEtReader::keep(RawNode& raw) {
   raw.node.name = trace_.names.number(raw.name);
   raw.node.inputs = trace_.names.number(sizes_of(raw.inputs));
   raw.node.outputs = trace_.names.number(sizes_of(raw.outputs));
   const bool has_settings = raw.name.find("conv") != std::string::npos && raw.inputs.values.size() < 2000;
   raw.node.values = trace_.names.number(has_settings ? raw.inputs.values : std::string());
+  // Only record_param_comms describes a collective with its size.
   if (raw.name != "record_param_comms" || raw.collective.in_elements == 0) raw.collective = {};
   keep_node(trace_, limits_, raw.node, raw.collective);
 }
 
+/// Sorts the nodes by id: callers are searched by it.
 void PytorchEtReader::finish() {
   std::ranges::stable_sort(trace_.nodes, {}, &ExecutionNode::id);
   if (without_id_ > 0)

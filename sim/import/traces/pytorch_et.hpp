@@ -1,4 +1,4 @@
-// PyTorch's execution traces (ExecutionTraceObserver), schema 1.0 to 1.1.
+// Declares the reader of PyTorch's execution traces (ExecutionTraceObserver), schema 1.0 to 1.1.
 #pragma once
 
 #include <map>
@@ -13,20 +13,31 @@ namespace foretrain {
 
 /// Inputs or outputs of a call as the file has them.
 struct ExecutionTensors {
-  std::string shapes, types, values;  ///< lists in JSON
+  /// Lists in JSON: sizes, types such as "Tensor(float)", and values.
+  std::string shapes, types, values;
 };
 
-/// Sizes of the tensors among the arguments, "f32[4,3] f32[8,3]", out of a list of shapes and one of types.
+/// Returns the sizes of the tensors among the arguments, "f32[4,3] f32[8,3]", of a list of shapes and one of
+/// types. Throws InputError where a list is no JSON.
 std::string sizes_of(const ExecutionTensors& tensors);
 
-/// Reads "nodes" of an execution trace. Nodes without a number are left out and counted.
+/// Reads the members of an execution trace, for example
+///
+///   {"schema": "1.1.1", "nodes": [{"id": 5, "name": "aten::addmm", "ctrl_deps": 4, "inputs": {...}, "attrs":
+///   [...]}]}
+///
+/// Nodes without an id are left out and counted. Throws InputError for what is no JSON, and above the limits.
+/// All references must outlive the object.
 class PytorchEtReader {
  public:
   PytorchEtReader(JsonStream& json, const TraceLimits& limits, ExecutionTrace& trace)
       : json_(json), limits_(limits), trace_(trace) {}
 
+  /// Reads the member "nodes".
   void nodes();
+  /// Reads the member "schema".
   void schema();
+  /// Sorts the nodes, and notes what was left out.
   void finish();
 
  private:
@@ -35,6 +46,7 @@ class PytorchEtReader {
     double number = 0;
     bool is_number = false;
   };
+  /// One node while it is read.
   struct RawNode {
     ExecutionNode node;
     std::string name;
@@ -56,7 +68,7 @@ class PytorchEtReader {
   std::size_t without_id_ = 0;
 };
 
-/// Adds a node that is complete: numbers its texts, and its collective.
+/// Adds a complete node, and its collective where it has one. Throws InputError above the limit of nodes.
 void keep_node(ExecutionTrace& trace, const TraceLimits& limits, ExecutionNode node,
                const TraceCollective& collective);
 

@@ -1,4 +1,9 @@
-// Calls of the table by the names that a profiler shows.
+// Fits how fast the recording host was, from calls whose host time on the reference CPU is known.
+//
+// The model has two unknowns: measured = slowdown * reference + per_op * (recorded operators). Both sides are
+// divided by the measured time, so that each call counts by its relative error, and the normal equations of
+// two unknowns are solved directly. Where they are nearly singular, or give impossible values, only the ratio
+// of the sums is taken.
 #include "sim/import/traces/recording_host.hpp"
 
 #include <algorithm>
@@ -11,8 +16,10 @@ namespace foretrain {
 
 namespace {
 
+/// A call that profiler and table both know.
 struct KnownCall {
-  std::string_view name;  ///< of the operator forward, or how the node's begins
+  // Name of the operator in forward, or begin of the node's name in backward.
+  std::string_view name;
   HostCall call;
 };
 
@@ -44,6 +51,8 @@ constexpr std::array kKnownCalls{
     KnownCall{"aten::dropout", HostCall::dropout},
 };
 
+/// Returns the table's call for an operator; nothing where it has none. Nodes of backward have a number
+/// behind their name.
 std::optional<HostCall> known_call(const TracedOperator& op) {
   const std::string_view name = op.is_backward() ? std::string_view(op.node) : std::string_view(op.name);
   for (const KnownCall& row : kKnownCalls) {
@@ -52,11 +61,12 @@ std::optional<HostCall> known_call(const TracedOperator& op) {
   return std::nullopt;
 }
 
-/// Sums for two unknowns; every call counts by its relative error.
+/// Sums of the least squares with two unknowns a and b; each call counts by its relative error.
 struct Fit {
   double aa = 0, ab = 0, bb = 0, ay = 0, by = 0;
   double sum_reference = 0, sum_measured = 0;
 
+  /// Adds a call; times in us, `ops` the number of recorded operators in it.
   void add(double reference_us, double ops, double measured_us) {
     if (measured_us <= 0 || reference_us <= 0) return;
     const double a = reference_us / measured_us, b = ops / measured_us;
@@ -65,6 +75,7 @@ struct Fit {
   }
 };
 
+/// Adds all known calls of a step.
 Fit fit_of(const TracedStep& step) {
   Fit fit;
   for (const TracedOperator& traced : step.operators) {
@@ -85,9 +96,11 @@ Fit fit_of(const TracedStep& step) {
 RecordingHost recording_host(const TracedStep& step) {
   const Fit fit = fit_of(step);
   if (fit.sum_reference <= 0) return {};
-  constexpr double kSlowest = 20, kFastest = 0.2;  // as a cluster file may say
+  // Range of host.slowdown in a cluster file.
+  constexpr double kSlowest = 20, kFastest = 0.2;
   const RecordingHost without_profiler{std::clamp(fit.sum_measured / fit.sum_reference, kFastest, kSlowest),
                                        0};
+  // Calls with as many operators as reference time cannot tell the two unknowns apart.
   const double determinant = fit.aa * fit.bb - fit.ab * fit.ab;
   if (determinant < 1e-6 * fit.aa * fit.bb) return without_profiler;
   const double slowdown = (fit.ay * fit.bb - fit.by * fit.ab) / determinant;

@@ -1,4 +1,5 @@
-// Names of operators, element types and collectives, as frameworks and NCCL write them.
+// Maps names of element types and collectives, as frameworks and NCCL write them, to those used here; and
+// keeps each name of a trace once.
 #include "sim/import/traces/trace.hpp"
 
 #include <array>
@@ -10,12 +11,13 @@ namespace foretrain {
 
 namespace {
 
+/// An element type: its name, its short name in a size, and its bytes.
 struct ElementType {
   std::string_view name, short_name;
   int bytes;
 };
 
-/// Lower case, without "c10::" and "tensor(".
+/// Types in lower case, without "c10::" and "tensor(".
 constexpr std::array kElementTypes{
     ElementType{"float", "f32", 4},
     ElementType{"float32", "f32", 4},
@@ -45,6 +47,7 @@ constexpr std::array kElementTypes{
     ElementType{"complexfloat", "c64", 8},
 };
 
+/// Returns the row of a type in any of the spellings; nullptr where it is not known.
 const ElementType* element_type(std::string_view type) {
   std::string name = lower_case(trimmed(type));
   for (const std::string_view prefix : {"tensor(", "c10::"}) {
@@ -57,11 +60,13 @@ const ElementType* element_type(std::string_view type) {
   return nullptr;
 }
 
+/// A part of a kernel's name, and the collective that it means.
 struct CollectiveName {
   std::string_view part, op;
 };
 
-/// Letters only, lower case; the first that is found counts.
+/// Parts in lower case, letters only. The first one that is found counts, so longer names stand before their
+/// parts.
 constexpr std::array kCollectiveNames{
     CollectiveName{"reducescatter", "reduce_scatter"},
     CollectiveName{"allreduce", "all_reduce"},
@@ -78,6 +83,7 @@ constexpr std::array kCollectiveNames{
 
 }  // namespace
 
+/// A deque never moves its strings, so the map's views of them stay valid.
 std::uint32_t TraceNames::number(std::string_view name) {
   if (const auto found = numbers_.find(name); found != numbers_.end()) return found->second;
   if (names_.size() == limits_.names || bytes_ + name.size() > limits_.name_bytes)
@@ -95,6 +101,7 @@ bool is_collective_kernel(std::string_view name) {
          lower.find("ncclkernel") != std::string::npos || lower.find("nccldevkernel") != std::string::npos;
 }
 
+/// The text ends at a bracket: arguments of a kernel may name other collectives.
 std::string collective_of(std::string_view name) {
   std::string letters;
   for (const char c : lower_case(name.substr(0, 200))) {

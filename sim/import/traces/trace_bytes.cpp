@@ -1,4 +1,5 @@
-// A door to zlib: several members in one file follow each other, as gzip's own tools write them.
+// Gives the bytes of a file in pieces, unpacked by zlib where it begins as gzip does. Several members in one
+// file follow each other, as gzip's own tools write them.
 #include "sim/import/traces/trace_bytes.hpp"
 
 #include <utility>
@@ -12,13 +13,16 @@ namespace foretrain {
 
 namespace {
 
+/// Bytes of one piece.
 constexpr std::size_t kPiece = std::size_t{1} << 17;
 
 }  // namespace
 
+/// The state of zlib. 15 + 32 asks for the largest window and for the recognition of gzip's header.
 struct TraceBytes::Inflater {
   z_stream stream{};
-  bool is_ready = false, is_between = false;  ///< between: the last member has ended
+  // Between: the last member has ended.
+  bool is_ready = false, is_between = false;
   Inflater() : is_ready(inflateInit2(&stream, 15 + 32) == Z_OK) {}
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
@@ -36,6 +40,7 @@ void TraceBytes::refuse(std::string message, std::string hint) const {
   throw InputError(std::vector<Diagnostic>{{name_, {}, "", std::move(message), std::move(hint)}});
 }
 
+/// Fetches the next piece of the file; false at its end.
 bool TraceBytes::fill() {
   in_.read(packed_.data(), static_cast<std::streamsize>(packed_.size()));
   packed_begin_ = 0;
@@ -45,6 +50,8 @@ bool TraceBytes::fill() {
   return packed_end_ > 0;
 }
 
+/// Checks the limits on what was unpacked. The ratio is looked at only for large amounts, because a short
+/// file of one repeated value packs well.
 void TraceBytes::check_sizes() const {
   if (given_ > limits_.bytes)
     refuse(fmt::format("holds more than {} GiB", limits_.bytes >> 30),
@@ -54,6 +61,7 @@ void TraceBytes::check_sizes() const {
            "is it a trace? Unpack it and look");
 }
 
+/// Returns the next bytes of a file that is not packed.
 std::string_view TraceBytes::plain() {
   if (packed_begin_ == packed_end_ && !fill()) return {};
   const std::string_view piece(packed_.data() + packed_begin_, packed_end_ - packed_begin_);
@@ -61,6 +69,7 @@ std::string_view TraceBytes::plain() {
   return piece;
 }
 
+/// Returns the next unpacked bytes. zlib may need several pieces before it gives any.
 std::string_view TraceBytes::unpacked() {
   z_stream& stream = inflater_->stream;
   while (true) {
@@ -68,6 +77,7 @@ std::string_view TraceBytes::unpacked() {
       if (inflater_->is_between) return {};
       refuse("ends in the middle of its packed data", "it was cut short: write or copy it again");
     }
+    // More bytes behind the end of a member begin the next one.
     if (std::exchange(inflater_->is_between, false)) inflateReset(&stream);
     stream.next_in = reinterpret_cast<Bytef*>(packed_.data() + packed_begin_);
     stream.avail_in = static_cast<uInt>(packed_end_ - packed_begin_);
@@ -84,6 +94,7 @@ std::string_view TraceBytes::unpacked() {
   }
 }
 
+/// The kind of the file is decided by its first two bytes, 1f 8b for gzip.
 std::string_view TraceBytes::first() {
   if (std::exchange(has_begun_, true)) return waiting_;
   fill();
@@ -97,6 +108,7 @@ std::string_view TraceBytes::first() {
   return waiting_;
 }
 
+/// Bytes that first() has shown are given here again.
 std::string_view TraceBytes::next() {
   if (!has_begun_) first();
   std::string_view piece = std::exchange(waiting_, {});

@@ -1,4 +1,5 @@
-// The bytes of a trace, piece by piece: plain, or unpacked on the way where they begin as gzip does.
+// Declares the bytes of a trace, piece by piece: as they are, or unpacked on the way where they begin as gzip
+// does.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +11,26 @@
 
 namespace foretrain {
 
-/// How much is read at most; beyond these a file is refused. A trace packs 10:1 to 40:1, so what unpacks to
-/// 250 times its size is none.
+/// Limits on what is read; a file beyond them is refused. A trace packs 10:1 to 40:1, so a file that unpacks
+/// to 250 times its size is none.
 struct TraceLimits {
-  std::uint64_t bytes = std::uint64_t{8} << 30;        ///< unpacked
-  std::uint64_t ratio = 250;                           ///< unpacked over packed ...
-  std::uint64_t ratio_from = std::uint64_t{64} << 20;  ///< ... looked at behind so many unpacked bytes
-  std::size_t events = 6'500'000;                      ///< that are kept: below 500 MB
-  std::size_t names = 1'000'000;                       ///< different ones
-  std::size_t name_bytes = std::size_t{64} << 20;      ///< of all of them
+  /// Bytes once unpacked.
+  std::uint64_t bytes = std::uint64_t{8} << 30;
+  /// Unpacked over packed bytes, checked from `ratio_from` unpacked bytes on.
+  std::uint64_t ratio = 250;
+  /// See `ratio`.
+  std::uint64_t ratio_from = std::uint64_t{64} << 20;
+  /// Events that are kept; their memory stays below 500 MB.
+  std::size_t events = 6'500'000;
+  /// Different names.
+  std::size_t names = 1'000'000;
+  /// Bytes of all names together.
+  std::size_t name_bytes = std::size_t{64} << 20;
 };
 
-/// Needs memory for two pieces, whatever the size of the file. Throws InputError for what is cut short or
-/// broken, and above the limits.
+/// Gives the bytes of a stream. Memory is needed for two pieces, whatever the size of the file. Throws
+/// InputError for what is cut short or damaged and above the limits, EnvironmentError where the file cannot
+/// be read. `in` must outlive the object.
 class TraceBytes {
  public:
   TraceBytes(std::istream& in, std::string name, const TraceLimits& limits = {});
@@ -30,11 +38,12 @@ class TraceBytes {
   TraceBytes(const TraceBytes&) = delete;
   TraceBytes& operator=(const TraceBytes&) = delete;
 
-  /// The next bytes, which stay where they are until the next call; empty at the end.
+  /// Returns the next bytes, which stay valid until the next call; empty at the end.
   std::string_view next();
-  /// The first few of them, before next() is asked; nothing is used up.
+  /// Returns the first bytes before next() is called; nothing is used up.
   std::string_view first();
   const std::string& name() const { return name_; }
+  /// Returns how many bytes next() has given so far.
   std::uint64_t given() const { return given_; }
 
  private:
@@ -50,7 +59,8 @@ class TraceBytes {
   TraceLimits limits_;
   std::vector<char> packed_, piece_;
   std::size_t packed_begin_ = 0, packed_end_ = 0;
-  std::string_view waiting_;  ///< of first()
+  /// Bytes that first() has shown.
+  std::string_view waiting_;
   bool has_begun_ = false;
   std::uint64_t taken_ = 0, given_ = 0;
   std::unique_ptr<Inflater> inflater_;

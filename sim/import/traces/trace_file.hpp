@@ -1,4 +1,4 @@
-// A trace from a file or a text: which format it is stands in what it holds.
+// Declares the reading of a trace from a file or a stream. The format is told by the contents.
 #pragma once
 
 #include <functional>
@@ -13,23 +13,27 @@
 
 namespace foretrain {
 
-/// One of the two.
+/// The result of a file: exactly one of the two has a value.
 struct TraceFile {
-  std::optional<Trace> timed;                ///< Kineto
-  std::optional<ExecutionTrace> executions;  ///< PyTorch's execution trace, or Chakra's
+  /// Trace with times: Kineto's, or a dump of the flight recorder.
+  std::optional<Trace> timed;
+  /// PyTorch's execution trace, or Chakra's.
+  std::optional<ExecutionTrace> executions;
 };
 
-/// Throws InputError for what is none of them, damaged or above the limits.
+/// Reads a trace from a stream; `name` stands for it in messages. Throws InputError for what is no known
+/// format, damaged or above the limits.
 TraceFile read_trace(std::istream& in, const std::string& name, const TraceLimits& limits = {});
-/// Throws EnvironmentError when the file cannot be read.
+/// Reads a trace from a file; "-" is standard input. Throws EnvironmentError when the file cannot be read,
+/// and InputError as read_trace() does.
 TraceFile read_trace_file(const std::string& path, const TraceLimits& limits = {});
-/// Calls `use` for each file, one in memory at a time; all of them have to be timed. Throws the mistakes of
-/// all files at once, those of `use` too.
+/// Calls `use` for each file, with one trace in memory at a time. Files without times are mistakes. Throws
+/// InputError with the mistakes of all files at once, those that `use` throws included.
 void each_timed_trace(const std::vector<std::string>& paths, const std::function<void(const Trace&)>& use);
 
-/// Whether a file begins as a trace does; false for what cannot be read.
+/// Returns whether a file begins as a trace does; false for what cannot be read.
 bool is_trace_file(const std::string& path);
-/// Whether a text looks like a trace of any of these formats, packed or not.
+/// Returns whether a text looks like a trace of any of these formats, packed or not.
 bool looks_like_trace(std::string_view text);
 
 }  // namespace foretrain

@@ -1,4 +1,6 @@
-// A collective's kernel starts when its own rank is there, and ends when all are: its time holds their waits.
+// Makes samples of the collectives in a trace. A collective's kernel starts when its own rank is there and
+// ends when all ranks are, so its time contains waits. The shortest time of equal collectives has the least
+// of them.
 #include "sim/import/traces/trace_samples.hpp"
 
 #include <algorithm>
@@ -15,17 +17,20 @@ namespace foretrain {
 
 namespace {
 
-/// Kind, bytes, ranks, bytes of an element.
+/// Equal collectives: operation, bytes, ranks, and bytes of an element.
 using CollectiveKind = std::tuple<std::string, std::int64_t, int, int>;
 
+/// Returns the bytes of a collective as nccl-tests counts them: the larger side of a gather.
 std::int64_t sample_bytes(const TraceCollective& collective) {
-  // As nccl-tests counts: the larger side of a gather.
+  // nccl-tests counts the larger side of a gather.
   const bool gathers = collective.op == "all_gather" || collective.op == "gather";
   return gathers ? std::max(collective.in_bytes(), collective.out_bytes()) : collective.in_bytes();
 }
 
+/// Returns a name of nccl-tests for elements of that many bytes; the time does not depend on more.
 std::string_view type_of_bytes(int bytes) { return bytes == 2 ? "half" : bytes == 8 ? "int64" : "float"; }
 
+/// Returns the sample for equal collectives; `times` in ns.
 Sample sample_of(const CollectiveKind& kind, const std::vector<std::int64_t>& times, int nodes) {
   Sample sample;
   sample.kind = SampleKind::collective;
@@ -52,7 +57,9 @@ SampleFile trace_samples(const Trace& trace, const LogHints& hints) {
       continue;
     }
     const TraceCollective& said = trace.collectives[event.detail - 1];
+    // Older versions do not record the size of the group: all ranks of the run are assumed then.
     const int ranks = said.ranks > 0 ? said.ranks : std::max(trace.ranks, hints.gpus);
+    // Equal collectives are collected under one key.
     if (event.duration > 0)
       found[{said.op, sample_bytes(said), ranks, said.element_bytes}].push_back(event.duration);
   }

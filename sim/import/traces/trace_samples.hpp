@@ -1,4 +1,4 @@
-// A trace as a log of measurements: the collectives of a training, for `calibrate`.
+// Declares how a trace becomes a log of measurements: the collectives of a training, for `calibrate`.
 #pragma once
 
 #include "sim/import/logs/log_hints.hpp"
@@ -7,8 +7,9 @@
 
 namespace foretrain {
 
-/// A sample for each kind, size and group of collectives that the trace tells: the shortest time, since in
-/// the others a rank waited for the others. Nodes are those of the hints where the trace has one rank's view.
+/// Returns a sample for each kind, size and group of collectives in the trace, with the shortest time: in the
+/// others the rank waited for other ranks. A trace has one rank's view, so the number of nodes comes from the
+/// hints. Collectives without size or ranks are noted as skipped.
 SampleFile trace_samples(const Trace& trace, const LogHints& hints);
 
 }  // namespace foretrain

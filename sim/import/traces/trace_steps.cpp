@@ -1,4 +1,6 @@
-// Repetition is found from the end: what runs before training (loading, warm-up) does not repeat.
+// Finds the training steps of a trace, by the profiler's marks, by the optimizer's, or by kernels that
+// repeat. Repetition is searched from the end, because what runs before training (loading, warm-up) does not
+// repeat.
 #include "sim/import/traces/trace_steps.hpp"
 
 #include <algorithm>
@@ -10,11 +12,14 @@ namespace foretrain {
 
 namespace {
 
+/// Steps of a trace, at most.
 constexpr std::size_t kMostSteps = 100'000;
 
+/// Takes the marks ProfilerStep#N. A step ends where the next one begins.
 TraceSteps by_profiler_marks(const Trace& trace) {
   TraceSteps out;
-  std::map<std::uint32_t, const TraceEvent*> first;  // the same step may be marked on several threads
+  // The same step may be marked on several threads; the first mark of a name counts.
+  std::map<std::uint32_t, const TraceEvent*> first;
   for (const TraceEvent& event : trace.events) {
     if (event.kind == TraceKind::annotation && is_step_mark(trace.name_of(event)))
       first.emplace(event.name, &event);
@@ -30,6 +35,7 @@ TraceSteps by_profiler_marks(const Trace& trace) {
   return out;
 }
 
+/// Returns the steps between these moments.
 TraceSteps between(std::vector<std::int64_t> bounds, std::string found_by) {
   TraceSteps out;
   for (std::size_t i = 0; i + 1 < std::min(bounds.size(), kMostSteps + 1); ++i)
@@ -38,7 +44,7 @@ TraceSteps between(std::vector<std::int64_t> bounds, std::string found_by) {
   return out;
 }
 
-/// Marks of nested optimizers count once.
+/// Takes the ends of the optimizer's marks as bounds. Marks of nested optimizers count once.
 TraceSteps by_optimizer(const Trace& trace) {
   std::vector<std::int64_t> ends;
   for (const TraceEvent& event : trace.events) {
@@ -51,7 +57,8 @@ TraceSteps by_optimizer(const Trace& trace) {
   return between(std::move(ends), "Optimizer.step#");
 }
 
-/// For each place the length of what stands there and at the front alike (Z function), in linear time.
+/// Returns for each place how long the text from there on equals the text from the front on (Z function), in
+/// linear time.
 std::vector<std::size_t> common_prefixes(const std::vector<std::uint32_t>& text) {
   std::vector<std::size_t> out(text.size(), 0);
   for (std::size_t i = 1, left = 0, right = 0; i < text.size(); ++i) {
@@ -62,14 +69,17 @@ std::vector<std::size_t> common_prefixes(const std::vector<std::uint32_t>& text)
   return out;
 }
 
-/// The shortest period of the end of `text` that covers nearly as much of it as any does; 0: none twice.
+/// Returns the shortest period at the end of `text` that covers nearly as much of it as any other does; 0
+/// where nothing repeats. The reversed text is searched, so that prefixes are ends.
 std::size_t period_at_end(std::vector<std::uint32_t> text, std::size_t& covered) {
   std::ranges::reverse(text);
   const std::vector<std::size_t> alike = common_prefixes(text);
+  // A period p covers p + alike[p] places when the text repeats at least once.
   const auto reach = [&](std::size_t p) { return alike[p] >= p ? alike[p] + p : std::size_t{0}; };
   std::size_t most = 0;
   for (std::size_t p = 1; p < text.size(); ++p) most = std::max(most, reach(p));
   for (std::size_t p = 1; p < text.size(); ++p) {
+    // Nine tenths of the longest cover are enough: a multiple of the true period may cover a little more.
     if (reach(p) * 10 >= most * 9 && reach(p) > 0) {
       covered = reach(p);
       return p;
@@ -78,7 +88,8 @@ std::size_t period_at_end(std::vector<std::uint32_t> text, std::size_t& covered)
   return 0;
 }
 
-/// Where in the period the host waits longest before a launch: there a step begins.
+/// Returns where in the period the host waits longest before a launch, summed over all periods: a step begins
+/// there.
 std::size_t longest_gap(const std::vector<std::int64_t>& starts, std::size_t first, std::size_t period) {
   std::size_t best = 0;
   std::int64_t longest = -1;
@@ -91,6 +102,7 @@ std::size_t longest_gap(const std::vector<std::int64_t>& starts, std::size_t fir
   return best;
 }
 
+/// Takes compute kernels in the order of their launches. Collectives are left out, since their place varies.
 TraceSteps by_repetition(const Trace& trace) {
   std::vector<std::uint32_t> names;
   std::vector<std::int64_t> starts;
@@ -103,6 +115,7 @@ TraceSteps by_repetition(const Trace& trace) {
   std::ranges::sort(starts);
   std::size_t covered = 0;
   const std::size_t period = names.empty() ? 0 : period_at_end(names, covered);
+  // Shorter periods are loops within a layer.
   constexpr std::size_t kFewestKernels = 4;
   if (period < kFewestKernels) return {};
   const std::size_t first = names.size() - covered;
@@ -129,6 +142,7 @@ TraceSteps find_steps(const Trace& trace) {
   TraceSteps out = by_profiler_marks(trace);
   if (out.steps.empty()) out = by_optimizer(trace);
   if (out.steps.empty()) out = by_repetition(trace);
+  // First steps that are longer than three typical ones are left out, as long as enough steps remain.
   constexpr std::size_t kEnough = 4;
   while (out.steps.size() >= kEnough && out.steps.front().length() / 3 > typical_step(out)->length()) {
     out.steps.erase(out.steps.begin());

@@ -1,4 +1,8 @@
-// An execution trace has sizes and settings of every operator, so formulas say their work; it has no times.
+// Makes a network of an execution trace. The trace has sizes and settings of every operator, so formulas give
+// their work; it has no times.
+//
+// The calls form a tree. The walk goes down from the outer calls and stops at the first operator whose
+// formula covers all of its work. What the optimizer, loading and communication do is not the network's.
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -15,25 +19,29 @@ namespace foretrain {
 
 namespace {
 
-/// One line of `operators`.
+/// One line of the list `operators`.
 struct ExecutedOperator {
   const ExecutionNode* call = nullptr;
-  std::string node;  ///< of autograd; empty: forward
+  // Node of autograd; empty: forward.
+  std::string node;
+  // Sizes of the gradients that are complete after it.
   std::vector<std::string> ready;
 };
 
-/// Children of each node, by place; calls that no call is around under `roots`.
+/// Children of each node, by index; calls without a call around them are `roots`.
 struct CallTree {
   std::vector<std::vector<std::uint32_t>> children;
   std::vector<std::uint32_t> roots;
 };
 
+/// A caller has a smaller id than its callees, so the tree has no cycles whatever the file says.
 CallTree tree_of(const ExecutionTrace& trace) {
   CallTree out;
   out.children.resize(trace.nodes.size());
   for (std::uint32_t i = 0; i < trace.nodes.size(); ++i) {
     const ExecutionNode& node = trace.nodes[i];
     const auto parent = std::ranges::lower_bound(trace.nodes, node.parent, {}, &ExecutionNode::id);
+    // A caller with a larger number is a fault of the file; such a call becomes a root.
     const bool has_parent = parent != trace.nodes.end() && parent->id == node.parent && node.parent < node.id;
     if (has_parent)
       out.children[static_cast<std::size_t>(parent - trace.nodes.begin())].push_back(i);
@@ -43,11 +51,12 @@ CallTree tree_of(const ExecutionTrace& trace) {
   return out;
 }
 
-/// Values of a list in JSON, each as text: "[[1,2],3]" → "[1,2]", "3".
+/// Returns the values of a list in JSON, each as text: "[1,2]" and "3" for "[[1,2],3]".
 std::vector<std::string> list_values(std::string_view text) {
   std::vector<std::string> out;
   int depth = 0;
   for (const char c : text) {
+    // Depth 1 is the list itself; what is deeper belongs to a value.
     if (c == ']') --depth;
     if (depth > 1 || (depth == 1 && c != ',' && c != '[')) {
       if (out.empty()) out.emplace_back();
@@ -64,16 +73,18 @@ std::vector<std::string> list_values(std::string_view text) {
   return out;
 }
 
+/// Returns whether a value has only numbers, lists, true and false, so that it can stand in TOML as it is.
 bool is_plain_value(std::string_view text) {
   return !text.empty() && text.size() < 200 &&
          text.find_first_not_of("0123456789,[]truefals-") == std::string_view::npos;
 }
 
-/// Settings of a convolution by the place of its arguments.
+/// Returns the settings of a convolution by the positions of its arguments; empty for other operators.
 std::string settings_of(const ExecutionTrace& trace, const ExecutionNode& node) {
   const std::string& name = trace.text(node.name);
   std::size_t stride = 0;
   bool is_backward = false;
+  // Position of the stride; in backward one more tensor and the sizes of the bias stand in front.
   if (name == "aten::convolution" || name == "aten::_convolution") stride = 3;
   if (name == "aten::convolution_backward") stride = 4, is_backward = true;
   if (stride == 0) return "";
@@ -92,10 +103,12 @@ std::string settings_of(const ExecutionTrace& trace, const ExecutionNode& node) 
   return out.empty() ? "" : ", with = { " + out + " }";
 }
 
+/// Walks the tree of calls and collects the operators of one step.
 class ExecutionWalk {
  public:
   explicit ExecutionWalk(const ExecutionTrace& trace) : trace_(trace), tree_(tree_of(trace)) {}
 
+  /// Walks all nodes. The results are the public members below.
   void run() {
     choose_step();
     for (const ExecutionNode& node : trace_.nodes) {
@@ -109,6 +122,7 @@ class ExecutionWalk {
     }
   }
 
+  // Operators of both passes, in order; lists of tensors that the optimizer got; its name; whether it scales.
   std::vector<ExecutedOperator> forward, backward;
   std::vector<std::vector<std::string>> update_sizes;
   std::string optimizer;
@@ -116,9 +130,11 @@ class ExecutionWalk {
   std::string step;
 
  private:
+  /// Surroundings of a call: the optimizer's mark, or a node of autograd.
   struct Around {
     bool optimizer = false;
-    std::string node;  ///< of autograd
+    // Node of autograd; empty: none.
+    std::string node;
   };
 
   bool visited(std::uint32_t place) { return seen_.size() > place && seen_[place]; }
@@ -127,7 +143,7 @@ class ExecutionWalk {
   }
   bool is_in_step(const ExecutionNode& node) const { return node.id >= first_ && node.id < last_; }
 
-  /// The second of them, if there are several: the first one may still plan.
+  /// Chooses the second of several marked steps: during the first one libraries may still choose algorithms.
   void choose_step() {
     std::vector<const ExecutionNode*> marks;
     for (const ExecutionNode& node : trace_.nodes) {
@@ -141,8 +157,9 @@ class ExecutionWalk {
     if (chosen + 1 < marks.size()) last_ = marks[chosen + 1]->id;
   }
 
+  /// Visits a call and all calls in it, in order.
   void visit(std::uint32_t place, Around around) {
-    // Files of others may nest deeply: a list of what is left instead of recursion.
+    // Files of others may nest deeply, so a list of what is left replaces recursion.
     std::vector<std::pair<std::uint32_t, Around>> left{{place, std::move(around)}};
     while (!left.empty()) {
       auto [at, inside] = std::move(left.back());
@@ -159,6 +176,7 @@ class ExecutionWalk {
     }
   }
 
+  /// Marks all calls below one as visited, so that they are not taken for outer ones.
   void mark_all_below(std::uint32_t place) {
     std::vector<std::uint32_t> left{place};
     while (!left.empty()) {
@@ -171,13 +189,14 @@ class ExecutionWalk {
     }
   }
 
+  /// Adds the size of an accumulated gradient to the operator before it.
   void add_ready(const ExecutionNode& node) {
     const std::vector<std::string> sizes = sizes_in(trace_.text(node.inputs));
     if (is_in_step(node) && !backward.empty() && !sizes.empty())
       backward.back().ready.push_back(sizes.front());
   }
 
-  /// Whether to look inside.
+  /// Returns whether to look inside of a call; adds it where it is an operator of the network.
   bool enter(const ExecutionNode& node, Around& around, bool is_leaf) {
     const std::string& name = trace_.text(node.name);
     if (is_optimizer_mark(name)) {
@@ -186,7 +205,9 @@ class ExecutionWalk {
       if (is_in_step(node)) optimizer = name.substr(from, name.find('.', from) - from);
       return true;
     }
+    // Work that is not the network's.
     if (is_zero_grad_mark(name) || is_loading_mark(name) || is_communication_call(name)) return false;
+    // Calls inside belong to this node of autograd.
     if (is_engine(node)) {
       around.node = name.substr(kEnginePrefix.size());
       return true;
@@ -194,20 +215,24 @@ class ExecutionWalk {
     if (name == kAccumulateGrad) return add_ready(node), false;
     if (!name.starts_with("aten::")) return true;
     if (!is_in_step(node)) return false;
+    // Calls of the optimizer tell its kind and the order of the parameters.
     if (around.optimizer) {
       optimizer_scales |= name == "aten::_foreach_mul_" || name == "aten::mul_";
       update_sizes.push_back(sizes_in(trace_.text(node.inputs)));
       return false;
     }
     if (around.node == kAccumulateGrad) return false;
+    // On other threads than the main one, calls outside of a node may be helpers.
     if (around.node.empty() && node.thread != 0 && !is_forward(node))
       return !is_leaf && !is_known_inner(name);
+    // An operator that only calls others is passed over, where one of these has a formula.
     if (!is_leaf && !is_known_inner(name) && has_known_inside(node)) return true;
     (around.node.empty() ? forward : backward).push_back({&node, around.node, {}});
     return false;
   }
 
-  /// Before the first operator that backward knows stands what DDP does with buffers.
+  /// Returns whether an operator belongs to forward. What stands before the first operator that backward
+  /// knows is DDP's work on buffers.
   bool is_forward(const ExecutionNode& node) {
     if (began_ || !has_communication_ || sequences_.empty()) return !is_behind_backward();
     began_ = node.sequence >= 0 && sequences_.contains(node.sequence);
@@ -215,6 +240,7 @@ class ExecutionWalk {
   }
   bool is_behind_backward() const { return !backward.empty(); }
 
+  /// Returns whether an operator with a formula is among the calls below; looks at the first 200.
   bool has_known_inside(const ExecutionNode& node) const {
     const auto place = static_cast<std::uint32_t>(
         std::ranges::lower_bound(trace_.nodes, node.id, {}, &ExecutionNode::id) - trace_.nodes.begin());
@@ -234,15 +260,18 @@ class ExecutionWalk {
   std::uint64_t first_ = 0, last_ = ~std::uint64_t{0};
 };
 
+/// Returns sizes as a list in TOML, 64 tensors at most.
 std::string sizes_list(std::string_view text) {
   std::string out;
   std::vector<std::string> sizes = sizes_in(text);
-  constexpr std::size_t kMostTensors = 64;  // of a recorded operator
+  // Tensors of a recorded operator, at most.
+  constexpr std::size_t kMostTensors = 64;
   if (sizes.size() > kMostTensors) sizes.resize(kMostTensors);
   for (const std::string& size : sizes) out += fmt::format("{}\"{}\"", out.empty() ? "" : ", ", size);
   return "[" + out + "]";
 }
 
+/// Returns the line of an operator.
 std::string executed_line(const ExecutionTrace& trace, const ExecutedOperator& op,
                           const std::vector<std::size_t>& ready) {
   std::string out = fmt::format("  {{ op = \"{}\"", quotable(trace.text(op.call->name)));
@@ -254,6 +283,7 @@ std::string executed_line(const ExecutionTrace& trace, const ExecutedOperator& o
   return out + " },\n";
 }
 
+/// Returns the first dimension of the first tensor that an operator takes, which is the batch.
 std::optional<std::int64_t> first_dimension(const ExecutionTrace& trace,
                                             const std::vector<ExecutedOperator>& all) {
   for (const ExecutedOperator& op : all) {
@@ -267,6 +297,7 @@ std::optional<std::int64_t> first_dimension(const ExecutionTrace& trace,
 
 }  // namespace
 
+/// Mistakes about the step come before the text is made: a network needs both passes and a batch.
 ImportedModel traced_network(const ExecutionTrace& trace, const ModelImportOptions& options) {
   const SourceText source{trace.file, ""};
   Diagnostics diagnostics(source);
@@ -281,6 +312,7 @@ ImportedModel traced_network(const ExecutionTrace& trace, const ModelImportOptio
   else if (!batch)
     diagnostics.report({}, "does not say how large the batch was", "say it, as in --batch 32");
   diagnostics.throw_if_any();
+  // All gradients in the order in which backward completes them.
   std::vector<std::string> ready_sizes;
   for (const ExecutedOperator& op : walk.backward)
     ready_sizes.insert(ready_sizes.end(), op.ready.begin(), op.ready.end());
@@ -298,6 +330,7 @@ ImportedModel traced_network(const ExecutionTrace& trace, const ModelImportOptio
                   quotable(trace.schema), *batch);
   out.text += traced_parameter_lines(parameters) + "operators = [\n";
   for (const ExecutedOperator& op : walk.forward) out.text += executed_line(trace, op, {});
+  // Gradients of all operators are numbered through, in the order in which they become complete.
   std::size_t next = 0;
   for (const ExecutedOperator& op : walk.backward) {
     std::vector<std::size_t> ready;

@@ -1,4 +1,5 @@
-// Names that say what a recorded call is: of whom it is, and whether it holds the whole work of its call.
+// Holds names that tell what a recorded call is: whose work it is, and whether it covers all work of its
+// caller.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -9,7 +10,7 @@ namespace foretrain {
 
 namespace {
 
-/// Inner operators that recorded networks know by these names, by the outer ones that users call.
+/// Inner operators that recorded networks know by these names; users call outer operators, which call these.
 constexpr std::array<std::string_view, 30> kKnownInner{"aten::convolution",
                                                        "aten::convolution_backward",
                                                        "aten::native_batch_norm",
@@ -45,6 +46,7 @@ constexpr std::array<std::string_view, 30> kKnownInner{"aten::convolution",
 
 bool is_zero_grad_mark(std::string_view name) { return name.starts_with("Optimizer.zero_grad#"); }
 
+/// Names of c10d, of the backends' records, and of torch.distributed in Python.
 bool is_communication_call(std::string_view name) {
   return name.starts_with("c10d::") || name.starts_with("nccl:") || name.starts_with("gloo:") ||
          name == "record_param_comms" || name.starts_with("torch::distributed::") ||
@@ -55,6 +57,7 @@ bool is_known_inner(std::string_view name) {
   return std::ranges::find(kKnownInner, name) != kKnownInner.end();
 }
 
+/// SGD scales the gradients' averages in place when it has momentum; nothing else tells the two apart.
 std::string optimizer_called(std::string_view torch_name, bool scales) {
   if (torch_name == "SGD") return scales ? "momentum" : "sgd";
   for (const auto& [torch, ours] :

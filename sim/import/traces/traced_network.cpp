@@ -1,5 +1,5 @@
-// The text of a recorded network. Host times are stated for the reference CPU, so that a cluster's own host,
-// without a profiler, is what a prediction takes.
+// Writes the text of a recorded network. Host times are given for the reference CPU, so that a prediction
+// takes those of the cluster's own host, without a profiler.
 #include "sim/import/traces/traced_network.hpp"
 
 #include <algorithm>
@@ -16,9 +16,11 @@ namespace foretrain {
 
 namespace {
 
+/// Returns a time in ns as text in us, at least 1 ns, because a model file has positive times.
 std::string microseconds_text(double ns) { return fmt::format("\"{:.6g} us\"", std::max(ns * 1e-3, 0.001)); }
 
-/// Of normalizations, whose averages DDP broadcasts: so many floats and counters, evenly.
+/// Returns the buffers of batch norms, whose averages DDP broadcasts. The trace has their total size, which
+/// is divided evenly: two lists of floats and a counter for each norm.
 std::string buffer_lines(const TracedStep& step) {
   std::int64_t norms = 0, floats = 0;
   for (const TracedOperator& op : step.operators)
@@ -36,18 +38,20 @@ std::string buffer_lines(const TracedStep& step) {
   return out + "]\n";
 }
 
-/// Whose host the file is for.
+/// The host times of a file: those of a run without a profiler, or those of the recorded run itself.
 enum class HostTimes : std::uint8_t { without_profiler, with_profiler };
 
-/// On the reference CPU.
+/// Returns the host time of an operator in ns on the reference CPU.
 double host_ns(const TracedOperator& op, const RecordingHost& host, HostTimes times) {
   const auto measured = static_cast<double>(op.host);
   const double per_op = host.per_op_us * 1e3;
   if (times == HostTimes::with_profiler) return (measured + per_op * op.beside) / host.slowdown;
-  constexpr double kLeast = 0.1;  // some calls are cheaper for the profiler than the mean
+  // Least share of a measured time: some calls cost the profiler less than the mean.
+  constexpr double kLeast = 0.1;
   return std::max(measured - per_op * op.ops, kLeast * measured) / host.slowdown;
 }
 
+/// Returns the line of an operator; one without kernels is a view.
 std::string operator_line(const TracedOperator& op, const std::vector<std::size_t>& ready, double host) {
   std::string out = fmt::format("  {{ op = \"{}\"", quotable(op.name));
   if (op.is_backward()) out += fmt::format(", pass = \"backward\", node = \"{}\"", quotable(op.node));
@@ -61,6 +65,7 @@ std::string operator_line(const TracedOperator& op, const std::vector<std::size_
   return out + " },\n";
 }
 
+/// Returns the list of operators, with the parameters whose gradients each one completes.
 std::string operator_lines(const TracedStep& step, const TracedParameters& parameters,
                            const RecordingHost& host, HostTimes times) {
   std::string out = "operators = [\n";
@@ -74,7 +79,7 @@ std::string operator_lines(const TracedStep& step, const TracedParameters& param
   return out + "]\n";
 }
 
-/// Drivers call some boards by the maker's number.
+/// Returns the GPU's name: the user's, or the trace's. Drivers name some boards by the maker's number.
 std::string gpu_name(const Trace& trace, const ModelImportOptions& options) {
   if (!options.gpu.empty()) return quotable(options.gpu);
   for (const auto& [board, gpu] :
@@ -84,7 +89,8 @@ std::string gpu_name(const Trace& trace, const ModelImportOptions& options) {
   return quotable(trace.gpu);
 }
 
-/// By the names of kernels of products: "f16", "bf16", or nothing of both.
+/// Returns the precision by the names of kernels for products: the kind that has most of their time. The
+/// names contain types (bf16, f16f16) or instructions of half precision (h884, h16816).
 std::string precision_of(const Trace& trace) {
   std::int64_t all = 0, half = 0, brain = 0;
   for (const TraceEvent& event : trace.events) {
@@ -103,7 +109,7 @@ std::string precision_of(const Trace& trace) {
   return 2 * half > all && all > 0 ? "amp_fp16" : "fp32";
 }
 
-/// The first dimension of the first tensor that goes in.
+/// Returns the first dimension of the first tensor that goes in; nothing where the trace has no shapes.
 std::optional<std::int64_t> batch_of(const TracedStep& step) {
   for (const TracedOperator& op : step.operators) {
     if (op.in.empty()) continue;
@@ -115,6 +121,7 @@ std::optional<std::int64_t> batch_of(const TracedStep& step) {
   return std::nullopt;
 }
 
+/// Adds remarks about what the network does not contain.
 void say_what_is_missing(const TracedStep& step, std::vector<std::string>& remarks) {
   if (step.micro_steps > 1)
     remarks.push_back(
@@ -144,7 +151,7 @@ std::string traced_parameter_lines(const TracedParameters& parameters) {
 
 namespace {
 
-/// Everything above the lists.
+/// Returns everything above the lists.
 std::string head_of(const Trace& trace, const TracedStep& step, std::int64_t batch,
                     const ModelImportOptions& options, const std::vector<std::string>& remarks) {
   const std::string name = traced_name(trace.file, options);
@@ -158,7 +165,7 @@ std::string head_of(const Trace& trace, const TracedStep& step, std::int64_t bat
          fmt::format("gpu = \"{}\"\nprecision = \"{}\"\n", gpu_name(trace, options), precision_of(trace));
 }
 
-/// The typical step, with every reason why it makes no network.
+/// Returns the typical step. Reports every reason why it makes no network; throws where there is no step.
 TracedStep checked_step(const Trace& trace, Diagnostics& diagnostics) {
   const TraceSteps steps = find_steps(trace);
   if (steps.steps.empty())
@@ -171,6 +178,7 @@ TracedStep checked_step(const Trace& trace, Diagnostics& diagnostics) {
   return step;
 }
 
+/// Makes the network; `slowdown` is set to that of the recording host. Problems are collected, then thrown.
 ImportedModel network_of(const Trace& trace, const ModelImportOptions& options, HostTimes times,
                          double& slowdown) {
   const SourceText source{trace.file, ""};

@@ -1,5 +1,6 @@
-// Without shapes a bucket's bytes are still exact. Within it the last gradient takes what fills it, since
-// that is the one behind which DDP closed the bucket.
+// Finds the sizes of parameters and the order of their gradients. Recorded shapes are exact. Without shapes
+// the bytes of a bucket of DDP are still exact; within it the last gradient gets what fills it, since DDP
+// closed the bucket behind that one.
 #include "sim/import/traces/traced_parameters.hpp"
 
 #include <algorithm>
@@ -14,9 +15,11 @@ namespace foretrain {
 
 namespace {
 
-/// DDP's first bucket closes at 1 MiB; the others together stay well below.
+/// Elements that close DDP's first bucket, of 1 MiB with 4 bytes each; the gradients before the last one are
+/// well below.
 constexpr std::int64_t kFirstBucketElements = (std::int64_t{1} << 20) / 4;
 
+/// Returns the recorded sizes of all gradients in order; an empty one is not recorded.
 std::vector<std::string> gradient_sizes(const TracedStep& step) {
   std::vector<std::string> out;
   for (const TracedOperator& op : step.operators) {
@@ -25,15 +28,17 @@ std::vector<std::string> gradient_sizes(const TracedStep& step) {
   return out;
 }
 
+/// Returns the number of gradients in a step.
 std::size_t gradient_count(const TracedStep& step) {
   std::size_t count = 0;
   for (const TracedOperator& op : step.operators) count += static_cast<std::size_t>(op.ready);
   return count;
 }
 
+/// Returns a size with one dimension.
 std::string flat_size(std::int64_t elements) { return fmt::format("f32[{}]", elements); }
 
-/// `elements` over `count` gradients; those before the last together at most `most_before`.
+/// Divides `elements` over `count` gradients. Those before the last one have at most `most_before` together.
 void add_bucket(std::vector<std::string>& sizes, std::size_t count, std::int64_t elements,
                 std::int64_t most_before) {
   const std::int64_t before = std::min({elements / 2, most_before, elements - 1});
@@ -45,6 +50,7 @@ void add_bucket(std::vector<std::string>& sizes, std::size_t count, std::int64_t
   sizes.push_back(flat_size(std::max<std::int64_t>(1, elements)));
 }
 
+/// Returns sizes that fill the buckets exactly; empty where the buckets do not hold all gradients.
 std::vector<std::string> sizes_by_buckets(const TracedStep& step, std::size_t count) {
   std::size_t in_buckets = 0;
   for (const auto& [gradients, bytes] : step.buckets)
@@ -59,6 +65,7 @@ std::vector<std::string> sizes_by_buckets(const TracedStep& step, std::size_t co
   return out;
 }
 
+/// Returns sizes of `count` equal parameters with `elements` in all.
 std::vector<std::string> equal_sizes(std::size_t count, std::int64_t elements) {
   std::vector<std::string> out;
   const auto all = static_cast<std::int64_t>(count);
@@ -69,6 +76,8 @@ std::vector<std::string> equal_sizes(std::size_t count, std::int64_t elements) {
 
 }  // namespace
 
+/// The optimizer's lists have all parameters in the order of registration; a list whose begin is a
+/// permutation of the gradients is such a list. Without one, the reverse order of the gradients is taken.
 TracedParameters ordered_parameters(const std::vector<std::string>& ready_sizes,
                                     const std::vector<std::vector<std::string>>& lists) {
   TracedParameters out;
@@ -82,7 +91,7 @@ TracedParameters ordered_parameters(const std::vector<std::string>& ready_sizes,
   }
   const bool is_known = !out.sizes.empty();
   if (!is_known) out.sizes.assign(ready_sizes.rbegin(), ready_sizes.rend());
-  // Gradients of the last layers come first: of equal sizes the last one that is left.
+  // Gradients of the last layers come first, so of equal sizes the last one that is left is taken.
   std::vector<bool> used(count, false);
   for (const std::string& size : ready_sizes) {
     std::size_t at = count;
@@ -120,6 +129,7 @@ TracedParameters traced_parameters(const TracedStep& step, const ModelImportOpti
         "record with record_shapes=True, or say how many there are, as in --parameters 25557032");
     return out;
   }
+  // The last parameter has the first gradient.
   for (std::size_t i = 0; i < sizes.size(); ++i) out.of_ready.push_back(sizes.size() - 1 - i);
   out.sizes.assign(sizes.rbegin(), sizes.rend());
   return out;

@@ -1,5 +1,5 @@
-// Parameters of a recorded network: their sizes as far as a trace says them, and the order of their
-// gradients.
+// Declares the parameters of a recorded network: their sizes as far as a trace has them, and the order of
+// their gradients.
 #pragma once
 
 #include <cstdint>
@@ -12,25 +12,29 @@
 
 namespace foretrain {
 
-/// Parameters of a network as a trace shows them.
+/// The parameters of a network as a trace shows them.
 struct TracedParameters {
-  std::vector<std::string> sizes;     ///< in the order of registration, "f32[64,3,7,7]"
-  std::vector<std::size_t> of_ready;  ///< parameter of each gradient, in the order of the gradients
+  /// Sizes in the order of registration, such as "f32[64,3,7,7]".
+  std::vector<std::string> sizes;
+  /// Index of the parameter of each gradient, in the order of the gradients.
+  std::vector<std::size_t> of_ready;
   std::vector<std::string> remarks;
 };
 
-/// By recorded shapes, else by buckets, else all equal when the number of parameters is given; otherwise that
-/// is reported.
+/// Returns the parameters by recorded shapes, otherwise by buckets, otherwise all equal when the number of
+/// parameters is given. Reports a step that offers none of these.
 TracedParameters traced_parameters(const TracedStep& step, const ModelImportOptions& options,
                                    Diagnostics& diagnostics);
 
-/// Of gradients whose sizes are known, when those of the optimizer's lists are in the order of registration.
+/// Returns the parameters for gradients whose sizes are known. `lists` are those of the optimizer; one of
+/// them may be in the order of registration. O(n²) for n gradients.
 TracedParameters ordered_parameters(const std::vector<std::string>& ready_sizes,
                                     const std::vector<std::vector<std::string>>& lists);
 
-// traced_network.cpp: what both kinds of traces write.
-/// What the network is called.
+// Functions of traced_network.cpp that both kinds of traces use.
+/// Returns the name of the network: the user's, otherwise the file's.
 std::string traced_name(const std::string& file, const ModelImportOptions& options);
+/// Returns the list of parameters in TOML.
 std::string traced_parameter_lines(const TracedParameters& parameters);
 
 }  // namespace foretrain

@@ -1,6 +1,6 @@
-// Forward is what the main thread calls before backward begins; backward are the nodes that autograd's engine
-// evaluates. DDP's work shows by where it stands: before the first differentiable operator, and behind the
-// accumulation of a gradient.
+// Collects the operators of a recorded step. Forward is what the main thread calls before backward begins;
+// backward are the nodes that autograd's engine evaluates. DDP's work is known by its place: before the first
+// differentiable operator, and behind the accumulation of a gradient.
 #include "sim/import/traces/traced_step.hpp"
 
 #include <algorithm>
@@ -20,17 +20,25 @@ bool is_node(const std::string& name) { return name.starts_with(kEnginePrefix); 
 bool is_accumulation(const std::string& name) {
   return is_node(name) && std::string_view(name).substr(kEnginePrefix.size()) == kAccumulateGrad;
 }
-/// A call that no other operator is around, with what matters inside of it.
+/// A call that no other operator is around, with what matters inside of it. Times in ns.
 struct OuterCall {
   std::uint32_t event = 0;
-  std::uint32_t mark = TraceLink::kNone;        ///< innermost mark of the user around it
-  std::int64_t waits = 0;                       ///< in it for the GPU
-  std::int64_t accumulated = 0;                 ///< when the gradient of this accumulation was there; 0: none
-  std::int64_t first_communication = 0;         ///< within it; 0: none
-  std::uint32_t main_inner = TraceLink::kNone;  ///< the inner operator that a formula is known for
-  int ops = 1;                                  ///< recorded in it, itself too
-  int hook_ops = 0;                             ///< of these behind the accumulation of a gradient
-  std::string sizes;                            ///< of the accumulated gradient
+  // Innermost mark of the user around it.
+  std::uint32_t mark = TraceLink::kNone;
+  // Time in it that waits for the GPU.
+  std::int64_t waits = 0;
+  // End of the accumulation of a gradient in it; 0: none.
+  std::int64_t accumulated = 0;
+  // Start of the first communication within it; 0: none.
+  std::int64_t first_communication = 0;
+  // Inner operator that has a formula.
+  std::uint32_t main_inner = TraceLink::kNone;
+  // Operators recorded in it, itself included.
+  int ops = 1;
+  // Operators among these that run behind the accumulation of a gradient.
+  int hook_ops = 0;
+  // Size of the accumulated gradient.
+  std::string sizes;
 };
 
 /// Outermost calls by thread.
@@ -74,11 +82,12 @@ CallsByLane outer_calls(const Trace& trace, const TraceSteps& steps) {
   return out;
 }
 
-/// What a call launched, and when the last of it was launched.
+/// The work that a call launched: time on the GPU in ns, and kernels.
 struct CallWork {
   std::int64_t gpu = 0;
   int kernels = 0;
-  bool only_loads = true;  ///< copies from the host, which the input pipeline answers for
+  // Only copies from the host, which the input pipeline accounts for.
+  bool only_loads = true;
 };
 
 class StepCollector {
@@ -136,7 +145,7 @@ class StepCollector {
     launched_[link.outer].push_back(&link);
   }
 
-  /// Of what was launched in a call until `until` (0: all of it).
+  /// Returns the work that a call launched before `until` (0: all of it).
   CallWork work_in(std::uint32_t call, std::int64_t until) const {
     CallWork out;
     const auto found = launched_.find(call);
@@ -163,7 +172,7 @@ class StepCollector {
     return out;
   }
 
-  /// Where the next forward pass begins, if the step has several.
+  /// Returns where the next forward pass begins, if the step has several micro-steps; otherwise its end.
   std::int64_t end_of_first_pass(const std::vector<const OuterCall*>& calls,
                                  const std::vector<const OuterCall*>& nodes, std::int64_t begin,
                                  std::int64_t end) {
@@ -187,7 +196,8 @@ class StepCollector {
     for (const OuterCall* node : nodes) sequences.push_back(trace_.events[node->event].sequence);
     std::ranges::sort(sequences);
     std::vector<const OuterCall*> chosen;
-    int others = 0;  // recorded calls that are not the network's
+    // Recorded calls that are not the network's.
+    int others = 0;
     for (const OuterCall* call : calls) {
       if (start_of(*call) >= begin) break;
       others += call->ops;
@@ -215,7 +225,8 @@ class StepCollector {
     }
   }
 
-  /// In a step with DDP: copies out of the broadcast come before the first operator that backward knows.
+  /// In a step with DDP, drops copies out of the broadcast: they come before the first operator that backward
+  /// knows.
   void drop_before_differentiable(std::vector<const OuterCall*>& chosen,
                                   const std::vector<std::int32_t>& sequences,
                                   const std::vector<const OuterCall*>& calls) const {
@@ -229,7 +240,7 @@ class StepCollector {
     if (first != chosen.end()) chosen.erase(chosen.begin(), first);
   }
 
-  /// When the thread came to its next call; a mark of loading or of the optimizer in between ends it, too.
+  /// Returns when the thread came to its next call; a longer pause than kLongestPython is not the call's.
   std::int64_t next_start(const OuterCall& call, std::int64_t next) const {
     const std::int64_t own_end = end_of(call);
     if (next <= own_end) return own_end;
@@ -280,7 +291,7 @@ class StepCollector {
     }
   }
 
-  /// Calls that the profiler recorded: DDP's behind the last node, and the optimizer's.
+  /// Counts recorded calls behind the last node: DDP's, and the optimizer's.
   int behind_backward(const std::vector<const OuterCall*>& calls, const std::vector<const OuterCall*>& nodes,
                       const TraceStep& step, std::int64_t stop) const {
     int out = 0;

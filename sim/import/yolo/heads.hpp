@@ -1,5 +1,5 @@
-// Heads of Ultralytics' networks: what is trained at the end of detection, segmentation, poses, rotated boxes
-// and classification.
+// Declares the heads of Ultralytics' networks: what is trained at the end for detection, segmentation, poses,
+// rotated boxes and classification.
 #pragma once
 
 #include <string>
@@ -10,28 +10,37 @@
 
 namespace foretrain {
 
-/// Bins of a box's side (reg_max) in every head that is known.
+/// Bins for a side of a box (reg_max) in every head that is known.
 inline constexpr std::int64_t kBoxBins = 16;
 
-/// The detection head of a YOLO model.
+/// The head of a YOLO network with the layers that it reads.
+/// Levels stand in the order of the file; the first one gives the widths inside the head.
 struct YoloHead {
+  /// A layer that the head reads: its name and channels.
   struct Level {
     std::string result;
     std::int64_t channels = 0;
   };
-  std::string kind;  ///< "Detect", "Segment", "Pose", "OBB", "Classify"
+  /// Module: "Detect", "Segment", "Pose", "OBB" or "Classify".
+  std::string kind;
   std::int64_t classes = 80;
   std::vector<Level> levels;
-  bool is_older = true;         ///< of YOLOv8 and before: plain convolutions for the classes
-  std::int64_t further = 0;     ///< outputs for each place beside boxes and classes
-  std::int64_t prototypes = 0;  ///< channels of a mask's prototypes
-  std::int64_t anchors = 0;     ///< boxes for each place, of YOLOv5's own head; 0: none are fixed
+  /// Form of YOLOv8 and before: plain convolutions for the classes.
+  bool is_older = true;
+  /// Outputs for each position beside boxes and classes; 0: none.
+  std::int64_t further = 0;
+  /// Channels of the prototypes of masks.
+  std::int64_t prototypes = 0;
+  /// Boxes for each position in YOLOv5's own head; 0: no fixed boxes.
+  std::int64_t anchors = 0;
 };
 
+/// Returns whether a module of the YAML is a head that is known.
 bool is_yolo_head(std::string_view module);
+/// Returns the names of the known heads, for messages.
 std::string known_heads();
 
-/// With the losses at its end.
+/// Writes a head and the losses at its end. Requires at least one level.
 void write_yolo_head(const YoloHead& head, YoloLayers& out);
 
 }  // namespace foretrain

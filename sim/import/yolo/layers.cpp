@@ -1,4 +1,5 @@
-// Blocks are taken from the catalog's families, so that a file and a name give the same layers.
+// Writes the layers of a network one by one. Blocks are taken from the catalog's families, so that an
+// imported file and a name of the catalog give the same layers.
 #include "sim/import/yolo/layers.hpp"
 
 #include <filesystem>
@@ -13,6 +14,7 @@ namespace foretrain {
 
 namespace {
 
+/// Replaces every occurrence; the search goes on behind what was put in.
 void replace_all(std::string& text, std::string_view from, const std::string& to) {
   for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
     text.replace(at, from.size(), to);
@@ -24,9 +26,12 @@ std::string blocks_of_family(std::string_view family) {
   for (const std::string& path : family_files(catalog_roots())) {
     if (std::filesystem::path(path).stem().string() != family || !text_file_refusal(path).empty()) continue;
     std::string text = read_text_file(path).text;
+    // The blocks stand between the layers and the table of sizes.
     const std::size_t first = text.find("\n[blocks."), sizes = text.find("\n[sizes.");
     if (first == std::string::npos || sizes == std::string::npos || sizes < first) return "";
+    // Both names of a block, its table and its uses, get the family in front.
     text = text.substr(first + 1, sizes - first);
+    // Blocks of several families may have one name, so each gets its family in front.
     replace_all(text, "[blocks.", fmt::format("[blocks.{}_", family));
     replace_all(text, "block = \"", fmt::format("block = \"{}_", family));
     return text;
@@ -34,9 +39,10 @@ std::string blocks_of_family(std::string_view family) {
   return "";
 }
 
-/// What every layer says last: its name and where it takes its input from.
+/// Returns the end of a layer's line: its name and, where it does not follow the line above, its input.
 std::string YoloLayers::tail(std::string_view suffix) {
   std::string name = part_.empty() ? std::to_string(number_) : fmt::format("{}.{}", number_, part_);
+  // Parts of a layer are named as in PyTorch: number, part, and module.
   if (!suffix.empty()) name += fmt::format(".{}", suffix);
   std::string out = fmt::format(", name = \"{}\"", name);
   if (!from_.empty()) out += fmt::format(", from = \"{}\"", from_);
@@ -44,6 +50,7 @@ std::string YoloLayers::tail(std::string_view suffix) {
   return out + " },\n";
 }
 
+/// A convolution in groups has no block in the catalog and is written as three layers.
 void YoloLayers::conv(const YoloConv& conv) {
   if (conv.groups == 1)
     return block("yolov8", "conv",
@@ -69,6 +76,7 @@ void YoloLayers::concat(const std::vector<std::string>& from) {
   lines_ += fmt::format("  {{ type = \"concat\", from = [\"{}\"] }},\n", fmt::join(from, "\", \""));
 }
 
+/// Adds a name to the line that was written last.
 void YoloLayers::name_last(std::string_view name) {
   lines_.resize(lines_.rfind(" },\n"));
   lines_ += fmt::format(", as = \"{}\" }},\n", name);
@@ -79,7 +87,9 @@ void YoloLayers::losses(const std::vector<std::string>& heads) {
     lines_ += fmt::format("  {{ type = \"loss\", kind = \"bce\", from = \"{}\" }},\n", head);
 }
 
+/// Only families whose blocks were used are appended.
 std::string YoloLayers::text(std::string_view title, Diagnostics& diagnostics) const {
+  // Ultralytics trains with SGD and momentum; images have three channels.
   std::string out =
       fmt::format("description = \"{}\"\noptimizer = \"momentum\"\ninput = [3, {}, {}]\nlayers = [\n{}]\n",
                   title, side_, side_, lines_);

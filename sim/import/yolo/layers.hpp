@@ -1,4 +1,4 @@
-// The layers of an Ultralytics network, written one after the other as a model file.
+// Declares a writer for the layers of an Ultralytics network, one after the other, as a model file.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,11 @@
 
 namespace foretrain {
 
-/// What a layer gives to those behind it.
+/// The result of a layer, as later layers need it.
 struct YoloResult {
   std::int64_t channels = 3;
-  std::int64_t stride = 1;  ///< pixels of the image for one of its own; 0: no image
+  /// Pixels of the image for one pixel of the result; 0: the result is no image.
+  std::int64_t stride = 1;
 };
 
 /// A convolution with its norm and SiLU, as Ultralytics' Conv.
@@ -23,31 +24,35 @@ struct YoloConv {
   std::int64_t out = 0, kernel = 1, stride = 1, padding = 0, groups = 1;
 };
 
-/// Writes layers and remembers whose blocks they need. Names of results are "l" and the layer's number.
+/// Writes layers and collects the families whose blocks they use. A result is named "l" and the layer's
+/// number.
 class YoloLayers {
  public:
-  /// `side` is that of the image.
+  /// `side` is that of the image, in pixels.
   explicit YoloLayers(std::int64_t side) : side_(side) {}
 
-  /// Of the layer `number`, which takes `from` ("l4"; empty: the result before it).
+  /// Begins the layer `number`, which takes `from` ("l4"; empty: the result before it).
   void begin(std::size_t number, std::string from) {
     number_ = number, from_ = std::move(from), part_.clear();
   }
-  /// The name of a part of it, which stands behind its number: "cv2.0".
+  /// Begins a part of the layer. Its name stands behind the layer's number: "cv2.0".
   void part(std::string name, std::string from = "") { part_ = std::move(name), from_ = std::move(from); }
 
+  /// Writes a convolution with norm and activation.
   void conv(const YoloConv& conv);
-  /// A block of a family of the catalog ("yolov8", "c2f"), with the numbers that it takes; `repeat` times.
+  /// Writes a block of a catalog's family ("yolov8", "c2f") with its arguments, `repeat` times.
   void block(std::string_view family, std::string_view block, std::string_view with, std::int64_t repeat = 1);
-  /// Any layer: `keys` is its type and what it takes besides its name.
+  /// Writes any layer: `keys` is its type and its keys except name and input.
   void plain(std::string_view keys);
+  /// Writes a layer that joins results by their channels.
   void concat(const std::vector<std::string>& from);
-  /// The result of the last line gets this name.
+  /// Names the result of the last line. Requires that a line was written.
   void name_last(std::string_view name);
+  /// Writes a loss for each of these results.
   void losses(const std::vector<std::string>& heads);
 
   std::int64_t side() const { return side_; }
-  /// Everything, with the blocks that were used; empty, and reported, where the catalog lacks a family.
+  /// Returns the model file with the blocks that are used. Reports a family that the catalog lacks.
   std::string text(std::string_view title, Diagnostics& diagnostics) const;
 
  private:
@@ -59,7 +64,8 @@ class YoloLayers {
   std::set<std::string, std::less<>> families_;
 };
 
-/// The blocks of a family of the catalog with its name before each of theirs; empty: there is no such family.
+/// Returns the blocks of a catalog's family, with the family's name in front of theirs. Empty: there is no
+/// such family.
 std::string blocks_of_family(std::string_view family);
 
 }  // namespace foretrain

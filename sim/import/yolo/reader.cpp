@@ -1,6 +1,9 @@
-// A network of Ultralytics as its YAML has it (yolov5.yaml, yolov8-seg.yaml, yolo11.yaml, one of a user):
-// lists of [from, repeats, module, arguments] below `backbone:` and `head:`, with the arithmetic of
-// parse_model (ultralytics/nn/tasks.py 8.4): repeats times the scale's depth, channels times its width.
+// Reads a network of Ultralytics as its YAML has it (yolov5.yaml, yolov8-seg.yaml, yolo11.yaml, or one of a
+// user). Below `backbone:` and `head:` are lists of [from, repeats, module, arguments]:
+//   - [-1, 1, Conv, [64, 3, 2]]
+// The arithmetic is that of parse_model (ultralytics/nn/tasks.py 8.4): repeats times the scale's depth,
+// channels times its width. Taken are modules, channels, strides, classes and anchors. Activations count as
+// SiLU. Modules, arguments and heads that are not known are reported at their place.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -19,18 +22,23 @@ namespace foretrain {
 
 namespace {
 
+// Limits on a file: bytes, layers and values of the YAML, and the numbers in it.
 constexpr std::size_t kLargestYolo = std::size_t{1} << 18, kMostYoloLayers = 500, kMostYoloValues = 20'000;
 constexpr std::int64_t kMostChannels = 100'000, kMostKernel = 64, kMostRepeats = 1000,
                        kMostClasses = 1'000'000;
-constexpr std::int64_t kMostStride = 1'000'000;  ///< larger ones are refused with the network
+/// Pixels of the image for one of a result; larger ones are refused with the network.
+constexpr std::int64_t kMostStride = 1'000'000;
+/// Sides of images where --image is not given, as Ultralytics trains: detection, and classification.
 constexpr std::int64_t kUsualSide = 640, kClassifierSide = 224;
 
+/// Reads one file. Reading stops at the first layer with a mistake, because later channels depend on it.
 class YoloReader {
  public:
   YoloReader(const YamlNode& tree, const ModelImportOptions& options, ImportedModel& made,
              Diagnostics& diagnostics)
       : tree_(tree), made_(made), diagnostics_(diagnostics), layers_(side_of(options)) {}
 
+  /// Returns the model file; empty where something was reported.
   std::string read(const std::string& asked_scale, const std::string& file) {
     scale_ = chosen_scale(tree_, asked_scale, file, made_.remarks, diagnostics_);
     classes_ = integer_at("nc", 80, kMostClasses);
@@ -57,6 +65,7 @@ class YoloReader {
   }
 
  private:
+  /// Returns the side of the image, which depends on whether the network classifies.
   std::int64_t side_of(const ModelImportOptions& options) const {
     if (options.image) return std::clamp<std::int64_t>(*options.image, 32, 16384);
     const YamlNode& head = tree_.at("head");
@@ -69,6 +78,7 @@ class YoloReader {
     diagnostics_.report(node.span, std::move(message), std::move(hint));
   }
 
+  /// Returns a whole number of the file's head from 1 to `most`; reports others.
   std::int64_t integer_at(const char* key, std::int64_t otherwise, std::int64_t most) {
     const YamlNode& node = tree_.at(key);
     if (node.is_null()) return otherwise;
@@ -79,7 +89,8 @@ class YoloReader {
     return otherwise;
   }
 
-  /// "-1" counts back, others from the first layer; -1 of the first layer is the image.
+  /// Returns the layer that a number names. -1 counts back, others from the first layer on; -1 of the first
+  /// layer is the image, which is no layer. Reports a layer that does not come before this one.
   std::optional<std::size_t> source_of(const YamlNode& node, std::size_t i) {
     const auto value = yolo_number(node);
     const auto count = static_cast<double>(i);
@@ -90,7 +101,7 @@ class YoloReader {
     return std::nullopt;
   }
 
-  /// Results that another layer than the next one takes have a name.
+  /// Finds the results that another layer than the next one takes; only those need a name.
   void mark_used(const std::vector<const YamlNode*>& rows) {
     used_.assign(rows.size(), false);
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -108,6 +119,7 @@ class YoloReader {
     }
   }
 
+  /// Adds one layer; reports a row of another form.
   void add(const YamlNode& row, std::size_t i) {
     if (row.items.size() != 4 || row.items[3].kind != YamlNode::Kind::list)
       return refuse(row, "a layer must be [from, repeats, module, [arguments]]");
@@ -137,6 +149,7 @@ class YoloReader {
     if (diagnostics_.empty() && used_[i]) layers_.name_last(name_of_result(i));
   }
 
+  /// One layer, checked: `repeats` is scaled already.
   struct Row {
     std::string module;
     const YamlNode* at;
@@ -148,7 +161,8 @@ class YoloReader {
 
   static std::string name_of_result(std::size_t i) { return fmt::format("l{}", i); }
 
-  /// A whole-numbered argument; `nc` and what the file defines stand for their values.
+  /// Returns a whole number of the arguments; `nc` stands for the number of classes. `otherwise` where it is
+  /// missing; reports others.
   std::int64_t argument(const Row& row, std::size_t at, std::int64_t otherwise, std::int64_t most) {
     if (at >= row.arguments->size()) return otherwise;
     const YamlNode& node = (*row.arguments)[at];
@@ -160,6 +174,7 @@ class YoloReader {
     refuse(node, fmt::format("{} takes a whole number from 0 to {} here", quotable(row.module), most));
     return std::max<std::int64_t>(otherwise, 1);
   }
+  /// Returns a truth value of the arguments, in Python's or YAML's spelling.
   bool truth(const Row& row, std::size_t at, bool otherwise) const {
     if (at >= row.arguments->size() || (*row.arguments)[at].is_null()) return otherwise;
     const std::string word = lower_case((*row.arguments)[at].text);
@@ -169,7 +184,8 @@ class YoloReader {
     return at < row.arguments->size() ? yolo_number((*row.arguments)[at]).value_or(otherwise) : otherwise;
   }
 
-  /// make_divisible(min(channels, most) * width, 8)
+  /// Returns channels times the width, rounded up to a multiple of 8: make_divisible(min(channels, most) *
+  /// width, 8).
   std::int64_t scaled(std::int64_t channels) const {
     return std::max<std::int64_t>(
         8, static_cast<std::int64_t>(
@@ -177,6 +193,7 @@ class YoloReader {
                8);
   }
 
+  /// Writes one layer and returns its result.
   YoloResult write(const Row& row, const YoloResult& before) {
     const std::string& module = row.module;
     if (module == "Concat") return concat(row);
@@ -201,6 +218,7 @@ class YoloReader {
     YoloConv conv{.out = out, .kernel = std::max<std::int64_t>(1, argument(row, 1, 1, kMostKernel))};
     conv.stride = std::max<std::int64_t>(1, argument(row, 2, 1, kMostKernel));
     const bool is_deep = row.module == "DWConv";
+    // A depthwise convolution has as many groups as both sides allow.
     conv.padding = is_deep ? conv.kernel / 2 : argument(row, 3, conv.kernel / 2, kMostKernel);
     conv.groups = is_deep ? std::gcd(before.channels, out)
                           : std::max<std::int64_t>(1, argument(row, 4, 1, kMostChannels));
@@ -221,6 +239,7 @@ class YoloReader {
     return {out, std::max<std::int64_t>(1, before.stride / stride)};
   }
 
+  /// An upsampling divides the stride; the first argument is a size, the second the factor.
   YoloResult upsample(const Row& row, const YoloResult& before) {
     const std::int64_t factor = std::max<std::int64_t>(1, argument(row, 1, 2, kMostKernel));
     layers_.plain(fmt::format("\"upsample\", factor = {}", factor));
@@ -248,8 +267,8 @@ class YoloReader {
     return layers_.concat(names), out;
   }
 
-  /// Blocks that work on a part of their channels: C2f(out, shortcut, groups, share), C3 alike, C3k2(out,
-  /// nested, share).
+  /// Writes blocks that work on a part of their channels: C2f(out, shortcut, groups, share), C3 with the same
+  /// arguments, and C3k2(out, nested, share). Other shares than a half are known for C3k2 only.
   void split(const Row& row, std::int64_t out) {
     const bool is_c3k2 = row.module == "C3k2";
     const double e = share(row, is_c3k2 ? 2 : 3, 0.5);
@@ -260,6 +279,7 @@ class YoloReader {
                     "groups, attention and another share of channels are not read");
     if (is_c3k2) {
       uses_c3k2_ = true;
+      // parse_model nests the blocks of the scales m, l and x, whatever the argument says.
       const bool nested =
           scale_.letter == "m" || scale_.letter == "l" || scale_.letter == "x" || truth(row, 1, false);
       return layers_.block(
@@ -275,6 +295,7 @@ class YoloReader {
                               adds ? 0 : row.repeats));
   }
 
+  /// Writes SPPF and C2PSA, which must keep their channels.
   void whole(const Row& row, const YoloResult& before, std::int64_t out) {
     if (before.channels != out)
       return refuse(*row.at, fmt::format("{} gets {} channels and gives {}, which is not known", row.module,
@@ -284,6 +305,7 @@ class YoloReader {
         return refuse(*row.at, "SPPF with these arguments is not known", "it pools three times over 5 x 5");
       return layers_.block("yolov8", "sppf", fmt::format("out = {}", out));
     }
+    // Attention of C2PSA runs over the positions of the image, and a head has 128 channels of the block.
     layers_.block(
         "yolo11", "c2psa",
         fmt::format("out = {}, depth = {}, grid = {}, heads = {}", out, row.repeats,
@@ -295,6 +317,7 @@ class YoloReader {
     YoloHead head;
     head.kind = row.module;
     head.classes = std::max<std::int64_t>(1, argument(row, 0, classes_, kMostClasses));
+    // Ultralytics changes to the newer form of heads where a network has C3k2.
     head.is_older = !uses_c3k2_;
     for (const std::size_t source : row.sources)
       head.levels.push_back({name_of_result(source), results_[source].channels});
@@ -305,11 +328,13 @@ class YoloReader {
     if (!diagnostics_.empty()) return {};
     write_yolo_head(head, layers_);
     has_head_ = true;
+    // Nothing follows a head, so its result needs no name.
     used_[row.number] = false;
     return {1, 0};
   }
 
-  /// Outputs for each place beside boxes and classes: masks, coordinates of points, angles.
+  /// Returns the outputs for each position beside boxes and classes: coefficients of masks, coordinates of
+  /// points, or angles.
   std::int64_t further(const Row& row) {
     if (row.module == "Segment") return argument(row, 1, 32, kMostChannels);
     if (row.module == "OBB") return argument(row, 1, 1, kMostChannels);
@@ -317,10 +342,11 @@ class YoloReader {
     std::int64_t product = 1;
     for (const YamlNode& side : tree_.at("kpt_shape").items)
       product *= std::clamp<std::int64_t>(static_cast<std::int64_t>(yolo_number(side).value_or(1)), 1, 1000);
+    // The default are 17 points with two coordinates and visibility.
     return tree_.at("kpt_shape").items.size() == 2 ? product : 17 * 3;
   }
 
-  /// YOLOv5's own head: as many boxes a place as a level has pairs.
+  /// Returns the boxes for each position in YOLOv5's own head: pairs of numbers in a level's list.
   std::int64_t anchors(const Row& row) {
     const YamlNode& listed =
         (*row.arguments)[1].text == "anchors" ? tree_.at("anchors") : (*row.arguments)[1];

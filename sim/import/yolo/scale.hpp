@@ -1,4 +1,4 @@
-// How deep and wide a network of Ultralytics is: the row of `scales` that a name chooses.
+// Declares how deep and wide a network of Ultralytics is: the row of `scales` that a name chooses.
 #pragma once
 
 #include <optional>
@@ -10,18 +10,21 @@
 
 namespace foretrain {
 
-/// Depth and width factors of a size of a YOLO family.
+/// Depth and width factors for one size of a YOLO family.
 struct YoloScale {
-  double depth = 1, width = 1;  ///< what repeats and channels are multiplied by
-  double most_channels = 1e9;   ///< before they are multiplied
-  std::string letter{};         ///< "m"; empty: the file has one scale
+  /// Factors for repeats and channels.
+  double depth = 1, width = 1;
+  /// Channels are cut to this number before they are multiplied.
+  double most_channels = 1e9;
+  /// Name of the scale, such as "m"; empty: the file has one scale only.
+  std::string letter{};
 };
 
-/// The number that a scalar is; nothing for a text, a list and what is not finite.
+/// Returns a scalar as a number; nothing for a text, a list, or a number that is not finite.
 std::optional<double> yolo_number(const YamlNode& node);
 
-/// The scale that is asked for, the one in the file's name ("yolo11m.yaml"), or the first, as Ultralytics
-/// takes it; says which in `remarks`.
+/// Returns the scale that is asked for, the one in the file's name ("yolo11m.yaml"), or the first one, as
+/// Ultralytics does. Adds a remark about the choice. Reports an unknown name and a scale of another form.
 YoloScale chosen_scale(const YamlNode& tree, const std::string& asked, const std::string& file,
                        std::vector<std::string>& remarks, Diagnostics& diagnostics);
 

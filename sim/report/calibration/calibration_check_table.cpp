@@ -1,4 +1,8 @@
-// The sum first, then one line per platform, worst first.
+// Writes the result of `calibrate check` as a table and as JSON. The table has the total first, then one row
+// for each platform, worst first.
+//
+// The check fits a part of the samples and predicts the others, so its errors are those of sizes or jobs that
+// the fit has not seen.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -12,6 +16,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns which samples were held out, in words.
 std::string_view kept_back(HoldOut hold_out) {
   switch (hold_out) {
     case HoldOut::sizes:
@@ -24,22 +29,26 @@ std::string_view kept_back(HoldOut hold_out) {
   return "all jobs on more GPUs than the smallest";
 }
 
-/// As --hold-out takes it.
+/// Returns the name that --hold-out takes.
 std::string_view name_of_hold_out(HoldOut hold_out) {
   return hold_out == HoldOut::sizes ? "sizes" : hold_out == HoldOut::nodes ? "nodes" : "gpus";
 }
 
+/// Returns a line of error statistics: median and 90th percentile of absolute errors, and the signed mean
+/// (bias), in percent.
 std::string errors_line(std::string_view name, const ErrorStatistics& e) {
   return fmt::format("{:<8} median {:>6} %   p90 {:>6} %   bias {:>7} %\n", name, percent(e.median, 2),
                      percent(e.p90, 2), signed_percent(e.bias, 2));
 }
 
+/// Returns the statistics as JSON; errors are shares, not percent.
 Json json_of(const ErrorStatistics& e) {
   return {{"median", e.median}, {"p90", e.p90}, {"mean", e.mean}, {"bias", e.bias}};
 }
 
 }  // namespace
 
+// Platforms that could not be checked stand below the table, each with its reason.
 std::string write_check_table(const CalibrationCheck& check) {
   std::string out = fmt::format("kept back: {}\n", kept_back(check.hold_out));
   out += fmt::format(
@@ -51,6 +60,8 @@ std::string write_check_table(const CalibrationCheck& check) {
     out += fmt::format("median after at most 5 %: {} of {}\n", check.within_five_percent,
                        counted(check.platforms, "platform"));
   }
+  // Columns: median error before and after the fit, 90th percentile and bias after it, samples that were
+  // fitted and held out, and the platform.
   out += fmt::format("\n{:>9} {:>9} {:>9} {:>9} {:>7} {:>7}  platform\n", "before", "after", "p90", "bias",
                      "fitted", "held");
   for (const CheckedPlatform& p : check.checked) {
@@ -68,6 +79,7 @@ std::string write_check_table(const CalibrationCheck& check) {
   return out;
 }
 
+// `checked` has all platforms; `not_checked` is the reason of those without errors.
 std::string write_check_json(const CalibrationCheck& check) {
   Json platforms = Json::array();
   for (const CheckedPlatform& p : check.checked) {

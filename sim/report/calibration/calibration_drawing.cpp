@@ -1,5 +1,5 @@
-// Panels stand in a grid of two columns. A panel's frame spans whole powers of two of size and whole decades
-// of time.
+// Draws a calibration as SVG. Panels stand in a grid of two columns. The frame of a panel spans whole powers
+// of two of size and whole decades of time, so that all labels are round.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,11 +16,14 @@ namespace foretrain {
 
 namespace {
 
+// Sizes of a panel and its margins, and of the bars, in pixels.
 constexpr double kPanelWidth = 470, kPanelHeight = 300, kPanelLeft = 62, kPanelRight = 28, kPanelTop = 40,
                  kPanelBottom = 44;
 constexpr double kBarHeight = 18, kBarLeft = 190;
+// Largest number of bars and of panels.
 constexpr std::size_t kMostBars = 60, kMostPanels = 100;
 
+// Colours have enough contrast on light and dark backgrounds; only text changes with the scheme.
 constexpr std::string_view kCalibrationStyle =
     "<style>\n"
     "  text { font: 12px system-ui, sans-serif; fill: #3d444d; }\n"
@@ -35,23 +38,28 @@ constexpr std::string_view kCalibrationStyle =
     "  @media (prefers-color-scheme: dark) { text { fill: #d1d7e0; } }\n"
     "</style>\n";
 
+// A measured message size and time.
 struct Point {
   double bytes = 0, seconds = 0;
 };
 
-/// One panel's place and the logarithms of its frame's edges: base 2 of bytes, base 10 of seconds.
+// The place of one panel and the logarithms of its frame's edges: base 2 for bytes, base 10 for seconds. The
+// initial edges are inverted, so that the first point sets them.
 struct PanelFrame {
   double left = 0, top = 0;
   double x0 = 64, x1 = 0, y0 = 20, y1 = -20;
+  /// Extends the frame to hold a point.
   void hold(double bytes, double seconds) {
     x0 = std::min(x0, std::floor(std::log2(bytes))), x1 = std::max(x1, std::ceil(std::log2(bytes)));
     y0 = std::min(y0, std::floor(std::log10(seconds))), y1 = std::max(y1, std::ceil(std::log10(seconds)));
   }
+  /// Gives an empty frame or one without extent some size.
   void widen() {
     if (x0 > x1) x0 = 3, x1 = 4, y0 = -6, y1 = -5;
     if (x0 == x1) x1 += 1;
     if (y0 == y1) y1 += 1;
   }
+  /// Return the pixel of a size and of a time. Times outside are drawn on the edge.
   double x(double bytes) const {
     return left + kPanelLeft + (std::log2(bytes) - x0) / (x1 - x0) * (kPanelWidth - kPanelLeft - kPanelRight);
   }
@@ -61,6 +69,7 @@ struct PanelFrame {
   }
 };
 
+/// Returns grid lines and labels of both axes, with at most seven labels of sizes.
 std::string axes(const PanelFrame& frame) {
   std::string out;
   const double bottom = frame.top + kPanelHeight - kPanelBottom,
@@ -84,10 +93,11 @@ std::string axes(const PanelFrame& frame) {
                      kPanelHeight - kPanelTop - kPanelBottom);
 }
 
+/// Returns the seconds that a fitted segment predicts for a message of this size.
 double time_of(const TimeSegment& s, double bytes) { return s.latency_s + bytes * s.seconds_per_byte; }
 
-/// Sizes of a piece at which it is drawn: a line of latency and bandwidth is bent when both axes are
-/// logarithmic.
+/// Returns the sizes at which a segment is drawn. A line of latency and bandwidth is bent when both axes are
+/// logarithmic, so it needs several points.
 std::vector<double> sizes_of(const TimeSegment& s) {
   const int steps =
       s.most > s.least ? std::clamp(static_cast<int>(std::ceil(2 * std::log2(s.most / s.least))), 1, 60) : 1;
@@ -97,6 +107,7 @@ std::vector<double> sizes_of(const TimeSegment& s) {
   return out;
 }
 
+/// Returns one segment as a line within its 90 % band.
 std::string piece(const TimeSegment& s, const PanelFrame& frame) {
   const double factor = std::exp(kDeviationsOf90 * s.spread);
   std::string line, upper, lower;
@@ -104,6 +115,7 @@ std::string piece(const TimeSegment& s, const PanelFrame& frame) {
     const double x = frame.x(bytes), seconds = time_of(s, bytes);
     fmt::format_to(std::back_inserter(line), "{:.1f},{:.1f} ", x, frame.y(seconds));
     fmt::format_to(std::back_inserter(upper), "{:.1f},{:.1f} ", x, frame.y(seconds * factor));
+    // The band's outline runs along the upper edge and back along the lower one.
     lower = fmt::format("{:.1f},{:.1f} ", x, frame.y(seconds / factor)) + lower;
   }
   return fmt::format(
@@ -111,12 +123,14 @@ std::string piece(const TimeSegment& s, const PanelFrame& frame) {
       line);
 }
 
+/// Returns a measured point, with a tooltip.
 std::string dot(const Point& p, const PanelFrame& frame) {
   return fmt::format(
       "<circle class=\"measured\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\"><title>{:.0f} B: {}</title></circle>\n",
       frame.x(p.bytes), frame.y(p.seconds), p.bytes, to_string(seconds(p.seconds)));
 }
 
+/// Returns the title of a panel: operation, job, and forced algorithm and protocol.
 std::string title_of(const CalibratedCollective& c) {
   std::string out = fmt::format("{} on {}", c.op, counted(c.gpus, "GPU"));
   if (c.nodes > 1) out += ", " + counted(c.nodes, "node");
@@ -124,10 +138,12 @@ std::string title_of(const CalibratedCollective& c) {
   return xml_text(out);
 }
 
+/// Returns true when the segment can be drawn on logarithmic axes.
 bool can_draw(const TimeSegment& s) {
   return s.least > 0 && s.most >= s.least && time_of(s, s.least) > 0 && std::isfinite(time_of(s, s.most));
 }
 
+/// Returns the panel of one collective: title, axes, fitted segments, measured points.
 std::string collective_panel(const CalibratedCollective& c, const std::vector<Point>& points,
                              PanelFrame frame) {
   std::vector<TimeSegment> drawn;
@@ -144,7 +160,7 @@ std::string collective_panel(const CalibratedCollective& c, const std::vector<Po
   return out;
 }
 
-/// Measured points of a collective, in seconds.
+/// Returns the measured points of a collective, in seconds.
 std::vector<Point> points_of(const CalibrationFit& fit, int collective) {
   std::vector<Point> out;
   for (const CalibrationFit::Residual& r : fit.residuals) {
@@ -154,6 +170,7 @@ std::vector<Point> points_of(const CalibrationFit& fit, int collective) {
   return out;
 }
 
+// The root mean square of log(fitted / measured) over the samples of one kind.
 struct Bar {
   std::string what;
   double squares = 0;
@@ -161,7 +178,7 @@ struct Bar {
   double size() const { return std::sqrt(squares / samples); }
 };
 
-/// The largest first; as many as there is room for.
+/// Returns the bars, largest first, and at most kMostBars.
 std::vector<Bar> bars_of(const CalibrationFit& fit) {
   std::map<std::string, Bar> by_name;
   for (const CalibrationFit::Residual& r : fit.residuals) {
@@ -176,6 +193,7 @@ std::vector<Bar> bars_of(const CalibrationFit& fit) {
   return out;
 }
 
+/// Returns the panel with the bars. The first bar is the worst and is marked.
 std::string bar_panel(const std::vector<Bar>& bars, double top) {
   std::string out = svg_label(kPanelLeft, top + 24, "start",
                               "Residuals of the constants' samples (root mean square)", " class=\"title\"");
@@ -195,6 +213,7 @@ std::string bar_panel(const std::vector<Bar>& bars, double top) {
 
 }  // namespace
 
+// Bars stand below all panels.
 std::string draw_calibration(const CalibrationFit& fit) {
   const std::vector<CalibratedCollective>& collectives = fit.calibration.collectives;
   const std::vector<Bar> bars = bars_of(fit);

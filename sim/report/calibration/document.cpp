@@ -1,4 +1,5 @@
-// Both writers walk the same sections; numbers stand to the right, because tables are compared by column.
+// Writes documents as Markdown and as HTML. Both walk the same sections. Columns of numbers are
+// right-aligned, since tables are compared by column.
 #include "sim/report/calibration/document.hpp"
 
 #include <algorithm>
@@ -13,6 +14,7 @@ namespace foretrain {
 
 namespace {
 
+// The style uses system colours, so that the page follows the reader's colour scheme.
 constexpr std::string_view kPageStyle =
     "body{font:16px/1.5 system-ui,sans-serif;max-width:70em;margin:2em auto;padding:0 1em;"
     "color-scheme:light dark;background:Canvas;color:CanvasText}"
@@ -24,11 +26,12 @@ bool is_empty(const DocumentSection& section) {
   return section.sentences.empty() && section.table.rows.empty() && section.items.empty();
 }
 
-/// Begins as a number does, or has nothing to say.
+/// Returns true when the cell begins as a number does, or is empty or "-".
 bool is_figure(const std::string& cell) {
   return cell.empty() || cell == "-" || cell.find_first_of("0123456789") <= 1;
 }
 
+/// Returns for each column whether all of its cells are numbers.
 std::vector<bool> figure_columns(const DocumentTable& table) {
   std::vector<bool> out(table.head.size(), true);
   for (const auto& row : table.rows)
@@ -36,6 +39,7 @@ std::vector<bool> figure_columns(const DocumentTable& table) {
   return out;
 }
 
+/// Escapes characters that Markdown would interpret.
 std::string markdown_text(const std::string& text) {
   std::string out;
   for (const char c : printable(text)) {
@@ -45,6 +49,7 @@ std::string markdown_text(const std::string& text) {
   return out;
 }
 
+/// Returns the table with alignment; empty when it has no rows.
 std::string markdown_table(const DocumentTable& table) {
   if (table.rows.empty()) return "";
   const std::vector<bool> figures = figure_columns(table);
@@ -61,6 +66,7 @@ std::string markdown_table(const DocumentTable& table) {
   return out + "\n";
 }
 
+/// Returns one row with cells of this tag (th or td); numbers have the class n.
 std::string html_row(const std::vector<std::string>& cells, const std::vector<bool>& figures,
                      std::string_view tag) {
   std::string out = "<tr>";
@@ -70,6 +76,7 @@ std::string html_row(const std::vector<std::string>& cells, const std::vector<bo
   return out + "</tr>\n";
 }
 
+/// Returns the table; empty when it has no rows.
 std::string html_table(const DocumentTable& table) {
   if (table.rows.empty()) return "";
   const std::vector<bool> figures = figure_columns(table);
@@ -80,6 +87,7 @@ std::string html_table(const DocumentTable& table) {
 
 }  // namespace
 
+// Headings, paragraphs, tables and lists are separated by empty lines, as Markdown needs.
 std::string write_markdown(const Document& document) {
   std::string out = "# " + markdown_text(document.title) + "\n\n";
   for (const DocumentSection& section : document.sections) {
@@ -94,6 +102,7 @@ std::string write_markdown(const Document& document) {
   return out;
 }
 
+// The style is inside the page, so that it can be mailed as one file.
 std::string write_html_page(const Document& document) {
   std::string out = fmt::format(
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0}</title>\n"

@@ -1,4 +1,4 @@
-// A plain document of headings, sentences and tables, as Markdown and as one page of HTML.
+// A document of headings, sentences and tables that can be written as Markdown or as one HTML page.
 #pragma once
 
 #include <string>
@@ -6,30 +6,33 @@
 
 namespace foretrain {
 
-/// Rows have as many cells as the head.
+/// A table. Invariant: every row has as many cells as the head.
 struct DocumentTable {
   std::vector<std::string> head;
   std::vector<std::vector<std::string>> rows;
 };
 
-/// In the order of its members; each may be empty. A section without any is left out.
+/// A section, written in the order of its members. Each may be empty; a section without any is left out.
 struct DocumentSection {
   std::string heading;
-  std::vector<std::string> sentences{};  ///< a paragraph each
+  /// Paragraphs of text.
+  std::vector<std::string> sentences{};
   DocumentTable table{};
-  std::vector<std::string> items{};  ///< a list
+  /// Items of a list.
+  std::vector<std::string> items{};
 };
 
-/// A report as headings, paragraphs and tables, which Markdown and HTML are written from.
+/// A report of sections.
 struct Document {
   std::string title;
   std::vector<DocumentSection> sections;
 };
 
-// Cells and sentences may hold anything: what Markdown and HTML would read as their own is escaped.
+// Cells and sentences may hold any text: characters with a meaning in Markdown or HTML are escaped.
 
+/// Returns the document as Markdown.
 std::string write_markdown(const Document& document);
-/// HTML5 that needs nothing else, readable on light and dark ground.
+/// Returns the document as HTML5 without further files. Light and dark backgrounds both work.
 std::string write_html_page(const Document& document);
 
 }  // namespace foretrain

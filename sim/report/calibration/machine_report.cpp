@@ -1,5 +1,8 @@
-// One function per section. The figure before any fit stands first: it is the one that says how good the
-// predictions are.
+// Builds the report of `calibrate machine`, one function for each section. Errors before any fit come first,
+// since only they show how good predictions of an unknown machine are.
+//
+// The report becomes report.md and report.html. Its readers are users who measured a machine and want to
+// share the result.
 #include "sim/report/calibration/machine_report.hpp"
 
 #include <algorithm>
@@ -19,6 +22,7 @@ namespace foretrain {
 
 namespace {
 
+/// These functions return the text of one cell; "-" for an unknown value.
 std::string time_cell(std::optional<double> seconds_of) {
   return seconds_of ? to_string(seconds(*seconds_of)) : "-";
 }
@@ -31,6 +35,7 @@ std::string share_cell(double share) { return percent(share, 1) + " %"; }
 
 std::string gigabytes(double bytes) { return decimal(bytes / 1e9, 2); }
 
+/// Returns the network with its settings.
 std::string configuration(const MeasuredStep& step) {
   std::string out = step.network;
   if (step.compiled) out += ", compiled";
@@ -39,6 +44,7 @@ std::string configuration(const MeasuredStep& step) {
   return out;
 }
 
+/// Returns what the machine is: GPU, driver, versions.
 DocumentSection machine_section(const MachineReport& report) {
   DocumentSection out{"Machine"};
   out.table.head = {"what", "is"};
@@ -46,6 +52,7 @@ DocumentSection machine_section(const MachineReport& report) {
   return out;
 }
 
+/// Returns the stages with state, duration and message.
 DocumentSection stage_section(const MachineReport& report) {
   DocumentSection out{"What ran"};
   out.table.head = {"stage", "state", "seconds", "what happened"};
@@ -58,7 +65,7 @@ DocumentSection stage_section(const MachineReport& report) {
   return out;
 }
 
-/// The sets of predictions that there are, each with its name.
+/// Returns the sets of predictions that exist, each with its name in headings.
 std::vector<std::pair<std::string, const MachineScores*>> predictions_of(const MachineReport& report) {
   std::vector<std::pair<std::string, const MachineScores*>> out;
   if (report.before) out.emplace_back("before", &*report.before);
@@ -67,7 +74,8 @@ std::vector<std::pair<std::string, const MachineScores*>> predictions_of(const M
   return out;
 }
 
-/// One line of statistics for the steps that count.
+/// Adds one row of error statistics over the steps for which `counts` returns true; none when there are no
+/// such steps.
 void add_statistics(const MachineReport& report, const std::string& of, const std::string& name,
                     const std::function<bool(const MachineStep&)>& counts, DocumentTable& table) {
   const auto is_scored = [&](const ScoredStep& scored) {
@@ -84,6 +92,7 @@ void add_statistics(const MachineReport& report, const std::string& of, const st
   table.rows.push_back(std::move(cells));
 }
 
+/// Returns errors of step times: of all steps, by precision, and by kind of network.
 DocumentSection error_section(const MachineReport& report) {
   DocumentSection out{"Predicted against measured"};
   if (!report.before || report.steps.empty()) return out;
@@ -110,6 +119,8 @@ DocumentSection error_section(const MachineReport& report) {
   return out;
 }
 
+/// Returns one row for each step: measured time, its relative spread, host time, kernel launches, and each
+/// set of predictions with its error.
 DocumentSection step_section(const MachineReport& report) {
   DocumentSection out{"Each step"};
   if (!report.before) return out;
@@ -139,6 +150,7 @@ DocumentSection step_section(const MachineReport& report) {
   return out;
 }
 
+/// Returns measured and predicted memory of each step in GB (10^9 bytes), with the error of the peak.
 DocumentSection memory_section(const MachineReport& report) {
   DocumentSection out{"Memory"};
   if (!report.before) return out;
@@ -170,13 +182,15 @@ DocumentSection memory_section(const MachineReport& report) {
   return out;
 }
 
-/// Seconds of one kind of kernel over all traced steps.
+// Seconds of one kind of kernel, summed over all traced steps. `known_s` counts the measured time of kernels
+// that have a prediction; `worst` is the step with the largest difference.
 struct KernelSum {
   double measured_s = 0, known_s = 0, before_s = 0, after_s = 0;
   std::string worst;
   double worst_s = 0;
 };
 
+/// Returns these sums by kind.
 std::map<std::string, KernelSum> kernel_sums(const MachineReport& report) {
   std::map<std::string, KernelSum> sums;
   for (std::size_t i = 0; i < report.before->kernels.size(); ++i) {
@@ -194,6 +208,7 @@ std::map<std::string, KernelSum> kernel_sums(const MachineReport& report) {
   return sums;
 }
 
+/// Returns the table of kernels by kind, those with the largest wrong time first.
 DocumentSection kernel_section(const MachineReport& report) {
   DocumentSection out{"Which kernels are wrong"};
   if (!report.before || report.before->kernels.empty()) return out;
@@ -203,6 +218,7 @@ DocumentSection kernel_section(const MachineReport& report) {
   out.table.head = {"kind", "measured", "before", "error", "after all", "error", "most wrong in"};
   const auto sums = kernel_sums(report);
   std::vector<std::pair<std::string, KernelSum>> order(sums.begin(), sums.end());
+  // The order is by absolute seconds, since they decide the error of the step.
   std::ranges::stable_sort(order, std::ranges::greater{}, [](const auto& entry) {
     return std::abs(entry.second.before_s - entry.second.known_s);
   });
@@ -217,11 +233,13 @@ DocumentSection kernel_section(const MachineReport& report) {
   return out;
 }
 
+/// Returns a constant in its unit.
 std::string constant_cell(double value, const std::optional<Dimension>& dimension) {
   if (!(value > 0)) return "-";
   return dimension ? write_quantity(value, *dimension) : fmt::format("{:.3g}", value);
 }
 
+/// Returns each fitted constant beside the catalog's.
 DocumentSection constant_section(const MachineReport& report) {
   DocumentSection out{"Constants"};
   if (!report.fit) return out;
@@ -243,6 +261,7 @@ DocumentSection constant_section(const MachineReport& report) {
   return out;
 }
 
+/// Returns images per second of the data loader by number of workers.
 DocumentSection loader_section(const MachineReport& report) {
   DocumentSection out{"Data loader"};
   out.table.head = {"workers", "images per s", "cores", "source"};
@@ -252,10 +271,12 @@ DocumentSection loader_section(const MachineReport& report) {
   return out;
 }
 
+/// Returns the configurations that were not measured, with the reasons.
 DocumentSection failure_section(const MachineReport& report) {
   return {"What was not measured", {}, {}, report.left_out};
 }
 
+/// Returns the files that can be shared, and warnings about those that cannot.
 DocumentSection share_section(const MachineReport& report) {
   DocumentSection out{"What to share"};
   if (!report.shared.empty())
@@ -269,6 +290,7 @@ DocumentSection share_section(const MachineReport& report) {
 
 }  // namespace
 
+// The order of the sections is that of the report.
 Document machine_document(const MachineReport& report) {
   Document out{"Measured by foretrain calibrate machine", {}};
   for (const auto section : {machine_section, error_section, step_section, kernel_section, memory_section,

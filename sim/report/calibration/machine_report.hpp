@@ -1,5 +1,5 @@
-// The report of `calibrate machine`: what was measured, what was predicted before and after the fit, and what
-// is most wrong.
+// The report of `calibrate machine`: measurements, predictions before and after the fit, and the largest
+// errors.
 #pragma once
 
 #include <optional>
@@ -13,25 +13,32 @@
 
 namespace foretrain {
 
-/// What became of a stage.
+/// The result of one stage.
 struct ReportedStage {
   std::string name, state, said;
   double seconds = 0;
 };
 
-/// The report on a measured machine.
+/// Everything that the report on a measured machine shows.
 struct MachineReport {
-  Settings about;  ///< of the machine: gpu, driver, torch, …
+  /// Facts about the machine: gpu, driver, torch, …
+  Settings about;
   std::vector<ReportedStage> stages;
   std::vector<MachineStep> steps;
-  std::vector<std::string> left_out;  ///< sentences on configurations without a row
+  /// Sentences on configurations without a row.
+  std::vector<std::string> left_out;
+  /// Errors with the catalog's constants, with constants from foretrain-bench alone, and with all fitted
+  /// constants.
   std::optional<MachineScores> before, after_bench, after;
   std::optional<CalibrationFit> fit;
   std::vector<MeasuredLoader> loaders;
-  std::vector<std::string> shared;      ///< files that name no person, host or folder
-  std::vector<std::string> not_shared;  ///< sentences on files that do
+  /// Files without names of persons, hosts or folders.
+  std::vector<std::string> shared;
+  /// Sentences on files that have such names.
+  std::vector<std::string> not_shared;
 };
 
+/// Returns the report as a document, with one section for each topic.
 Document machine_document(const MachineReport& report);
 
 }  // namespace foretrain

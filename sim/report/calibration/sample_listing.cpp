@@ -1,4 +1,7 @@
-// Samples of one operation and job are one line; equal reasons of skipped lines too.
+// Lists what was read from logs. Samples of one operation and job share a line, and so do skipped lines with
+// one reason.
+//
+// The listing shows users whether a log was recognised before they fit anything to it.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -12,9 +15,10 @@ namespace foretrain {
 
 namespace {
 
+// Largest number of line numbers that are listed for one reason.
 constexpr std::size_t kLinesNamed = 8;
 
-/// "lines 3, 5, 9 and 12 more".
+/// Returns "lines 3, 5, 9 and 12 more".
 std::string lines_of(const std::vector<int>& lines) {
   std::string out = lines.size() == 1 ? "line " : "lines ";
   for (std::size_t i = 0; i < std::min(lines.size(), kLinesNamed); ++i)
@@ -23,6 +27,7 @@ std::string lines_of(const std::vector<int>& lines) {
   return out;
 }
 
+/// Returns one line for each reason of skipped lines, in the order of the file.
 std::string skipped_of(const SampleFile& file) {
   std::vector<std::pair<std::string, std::vector<int>>> reasons;
   for (const SkippedLine& skipped : file.skipped) {
@@ -35,6 +40,8 @@ std::string skipped_of(const SampleFile& file) {
   return out;
 }
 
+/// Returns one line for each operation and job: kind, operation, GPUs, nodes, number of samples, unit, range
+/// of sizes.
 std::string jobs_of(const SampleFile& file) {
   struct Job {
     int samples = 0;
@@ -62,6 +69,7 @@ std::string jobs_of(const SampleFile& file) {
 
 }  // namespace
 
+// The heading of each file names its format and counts rows and samples.
 std::string list_sample_files(const std::vector<SampleFile>& files, SampleListing listing) {
   std::string out;
   for (const SampleFile& file : files) {

@@ -1,5 +1,5 @@
-// The frame spans whole decades of bandwidth and whole powers of two of size; what is drawn is placed by its
-// logarithms. The curve rises to the right, so the legend has room at the lower right.
+// Draws bus bandwidth over message size as SVG. The frame spans whole decades of bandwidth and whole powers
+// of two of size. Curves rise to the right, so the legend has room at the lower right.
 #include "sim/report/collective/busbw_chart.hpp"
 
 #include <algorithm>
@@ -17,13 +17,14 @@ namespace foretrain {
 
 namespace {
 
-/// Pixels of the drawing and of the margins around its frame.
+// Pixels of the drawing and of the margins around its frame.
 constexpr double kWidth = 760, kHeight = 440, kLeft = 76, kRight = 20, kTop = 44, kBottom = 56;
 constexpr std::array<std::string_view, 6> kChartColors{"#0a7bbd", "#d9580d", "#0f9d6c",
                                                        "#b5589a", "#b08900", "#7a6ff0"};
-/// As many as colours and eyes tell apart.
+// Largest number of measured series with a legend entry each. Six colours repeat beyond six curves.
 constexpr std::size_t kMostMeasuredSeries = 8;
 
+// Colours have enough contrast on light and dark backgrounds; only text changes with the scheme.
 constexpr std::string_view kChartStyle =
     "<style>\n"
     "  text { font: 13px system-ui, sans-serif; fill: #3d444d; }\n"
@@ -36,9 +37,10 @@ constexpr std::string_view kChartStyle =
     "  @media (prefers-color-scheme: dark) { text { fill: #d1d7e0; } }\n"
     "</style>\n";
 
-/// Logarithms of the frame's edges: base 2 of bytes, base 10 of bytes per second.
+// Logarithms of the frame's edges: base 2 for bytes, base 10 for bytes per second.
 struct ChartFrame {
   double x0 = 3, x1 = 4, y0 = 9, y1 = 10;
+  /// Return the pixel of a size and of a rate.
   double x(double bytes) const {
     return kLeft + (std::log2(bytes) - x0) / (x1 - x0) * (kWidth - kLeft - kRight);
   }
@@ -47,13 +49,15 @@ struct ChartFrame {
   }
 };
 
-/// Around all points; an empty chart has a frame of some size, too.
+/// Returns a frame around all points and intervals. An empty chart gets a frame of some size, too.
 ChartFrame frame_of(const BusbwChart& chart) {
+  // The start lies outside of all data, so that the first point sets all four edges.
   ChartFrame frame{64, 0, 30, 0};
   for (const BusbwSeries& series : chart.series) {
     for (const BusbwPoint& p : series.points) {
       frame.x0 = std::min(frame.x0, std::floor(std::log2(p.bytes))),
       frame.x1 = std::max(frame.x1, std::ceil(std::log2(p.bytes)));
+      // A point without interval counts with its rate alone.
       frame.y0 = std::min(frame.y0, std::floor(std::log10(p.low > 0 ? p.low : p.bytes_per_second)));
       frame.y1 = std::max(frame.y1, std::ceil(std::log10(std::max(p.high, p.bytes_per_second))));
     }
@@ -64,7 +68,7 @@ ChartFrame frame_of(const BusbwChart& chart) {
   return frame;
 }
 
-/// At most ten labels, at whole powers of two.
+/// Returns the axis of sizes, with at most eleven labels at whole powers of two.
 std::string size_axis(const ChartFrame& frame) {
   std::string out;
   const int step = std::max(1, static_cast<int>(std::ceil((frame.x1 - frame.x0) / 10)));
@@ -77,6 +81,7 @@ std::string size_axis(const ChartFrame& frame) {
   return out + svg_label((kLeft + kWidth - kRight) / 2, kHeight - 12, "middle", "message size");
 }
 
+/// Returns the axis of bandwidth, with a label in GB/s at each decade.
 std::string bandwidth_axis(const ChartFrame& frame) {
   std::string out;
   for (int power = static_cast<int>(frame.y0); power <= static_cast<int>(frame.y1); ++power) {
@@ -90,6 +95,7 @@ std::string bandwidth_axis(const ChartFrame& frame) {
                          fmt::format(" transform=\"rotate(-90 20 {:.1f})\"", middle));
 }
 
+/// Returns a predicted series as a line.
 std::string line_of_series(const BusbwSeries& series, const ChartFrame& frame, std::string_view color) {
   std::string out = fmt::format("<polyline class=\"predicted\" stroke=\"{}\" points=\"", color);
   for (const BusbwPoint& p : series.points) {
@@ -98,7 +104,7 @@ std::string line_of_series(const BusbwSeries& series, const ChartFrame& frame, s
   return out + "\"/>\n";
 }
 
-/// The 90 % interval as a band: there along its upper edge, back along its lower one.
+/// Returns the 90 % interval as a band, whose outline runs along the upper edge and back along the lower one.
 std::string band_of(const BusbwSeries& series, const ChartFrame& frame, std::string_view color) {
   std::string there, back;
   for (const BusbwPoint& p : series.points) {
@@ -112,6 +118,7 @@ std::string band_of(const BusbwSeries& series, const ChartFrame& frame, std::str
       color, there, back);
 }
 
+/// Returns a measured series as points with tooltips.
 std::string dots_of(const BusbwSeries& series, const ChartFrame& frame, std::string_view color) {
   std::string out = fmt::format("<g class=\"measured\" fill=\"{}\">\n", color);
   for (const BusbwPoint& p : series.points) {
@@ -123,7 +130,8 @@ std::string dots_of(const BusbwSeries& series, const ChartFrame& frame, std::str
   return out + "</g>\n";
 }
 
-/// From the bottom up, so that the last entry stands right above the frame.
+/// Returns the legend. It is placed from the bottom up, so that the last entry stands directly above the
+/// frame.
 std::string chart_legend(const BusbwChart& chart) {
   std::string out;
   double y = kHeight - kBottom - 14 -
@@ -144,16 +152,19 @@ std::string chart_legend(const BusbwChart& chart) {
   return out;
 }
 
-/// By series; many are joined into one, which no legend could tell apart.
+/// Returns the measured rows that match the curve, by series. Too many series are joined into one, as a
+/// legend could not distinguish them.
 std::vector<BusbwSeries> measured_series(const CollectiveCurve& curve,
                                          const std::vector<CollectiveMeasurement>& rows) {
   std::map<std::string, BusbwSeries> by_name;
+  // Bus bandwidth is bytes over time, times this factor, as in nccl-tests.
   const double factor = busbw_factor(curve.op, curve.gpus());
   for (const CollectiveMeasurement& m : rows) {
     const bool same = m.cluster == curve.cluster && m.op == name_of(curve.op) && m.gpus == curve.gpus() &&
                       m.nodes == curve.placement.nodes;
     if (!same || m.bytes <= 0 || factor <= 0) continue;
     const double rate = static_cast<double>(m.bytes) / (m.time_us * 1e-6) * factor;
+    // A logarithmic axis has no place for zero.
     if (!std::isfinite(rate) || rate <= 0) continue;
     BusbwSeries& series = by_name[m.series];
     series.label = "measured: " + m.series, series.measured = true;
@@ -161,6 +172,7 @@ std::vector<BusbwSeries> measured_series(const CollectiveCurve& curve,
   }
   std::vector<BusbwSeries> out;
   for (auto& [name, series] : by_name) out.push_back(std::move(series));
+  // Few series keep their own names.
   if (out.size() <= kMostMeasuredSeries) return out;
   BusbwSeries all{fmt::format("measured: {} series", out.size()), true, {}};
   for (const BusbwSeries& series : out)
@@ -170,6 +182,7 @@ std::vector<BusbwSeries> measured_series(const CollectiveCurve& curve,
 
 }  // namespace
 
+// Points without bandwidth cannot be drawn on a logarithmic axis.
 BusbwChart busbw_chart(const CollectiveCurve& curve, const std::vector<CollectiveMeasurement>& measured) {
   const int nodes = curve.placement.nodes;
   BusbwChart chart{fmt::format("{} on {} of {}{}", name_of(curve.op), counted(curve.gpus(), "GPU"),
@@ -179,6 +192,7 @@ BusbwChart busbw_chart(const CollectiveCurve& curve, const std::vector<Collectiv
   for (const CollectivePoint& p : curve.points) {
     if (!(p.busbw.per_second > 0)) continue;
     BusbwPoint& point = line.points.emplace_back();
+    // The interval of the time becomes one of the rate: the longest time is the lowest rate.
     point.bytes = static_cast<double>(p.size.count), point.bytes_per_second = p.busbw.per_second;
     const std::optional<TimeRange> interval = interval_of(p);
     if (!interval) continue;
@@ -191,6 +205,7 @@ BusbwChart busbw_chart(const CollectiveCurve& curve, const std::vector<Collectiv
   return chart;
 }
 
+// The drawing consists of title, axes, frame, series and legend, in this order.
 std::string draw_busbw(const BusbwChart& chart) {
   const ChartFrame frame = frame_of(chart);
   const std::string title = xml_text(chart.title);
@@ -203,7 +218,7 @@ std::string draw_busbw(const BusbwChart& chart) {
   out += svg_label(kLeft, 26, "start", title, " class=\"title\"") + size_axis(frame) + bandwidth_axis(frame);
   out += fmt::format("<rect class=\"frame\" x=\"{:.0f}\" y=\"{:.0f}\" width=\"{:.0f}\" height=\"{:.0f}\"/>\n",
                      kLeft, kTop, kWidth - kLeft - kRight, kHeight - kTop - kBottom);
-  // The prediction, which is first, is drawn last and lies above the dots.
+  // The prediction comes first in the list and is drawn last, so that it lies above the points.
   for (std::size_t i = chart.series.size(); i-- > 0;) {
     const BusbwSeries& series = chart.series[i];
     const std::string_view color = kChartColors[i % kChartColors.size()];

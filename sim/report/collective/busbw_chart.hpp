@@ -1,4 +1,4 @@
-// Bus bandwidth over message size as a drawing: predicted lines, measured points.
+// A chart of bus bandwidth over message size: predicted lines and measured points.
 #pragma once
 
 #include <string>
@@ -9,16 +9,18 @@
 
 namespace foretrain {
 
-/// A point of the chart: message size in bytes and bus bandwidth in GB/s.
+/// A point of the chart: message size in bytes and bus bandwidth in bytes per second.
 struct BusbwPoint {
   double bytes = 0, bytes_per_second = 0;
-  double low = 0, high = 0;  ///< 90 % interval of the rate; 0: none
+  /// 90 % interval of the bandwidth; 0: none.
+  double low = 0, high = 0;
 };
 
-/// A line or a set of points of the chart, with its name.
+/// A series of the chart with its name in the legend.
 struct BusbwSeries {
   std::string label;
-  bool measured = false;  ///< drawn as points, otherwise as a line
+  /// Measured series are drawn as points, predicted ones as a line.
+  bool measured = false;
   std::vector<BusbwPoint> points;
 };
 
@@ -28,11 +30,12 @@ struct BusbwChart {
   std::vector<BusbwSeries> series;
 };
 
-/// The curve, and over it the rows of the same cluster, operation, GPUs and nodes: one series of points for
-/// each of theirs. What has no bandwidth (one rank, nothing sent) is left out.
+/// Returns the chart of the curve and of those measured rows that have the same cluster, operation, GPUs and
+/// nodes. Each measured series becomes a series of points. Rows without bandwidth (one rank, nothing sent)
+/// are left out.
 BusbwChart busbw_chart(const CollectiveCurve& curve, const std::vector<CollectiveMeasurement>& measured);
 
-/// An SVG of its own, both axes logarithmic, readable on light and dark ground.
+/// Returns the chart as SVG with logarithmic axes. Light and dark backgrounds both work.
 std::string draw_busbw(const BusbwChart& chart);
 
 }  // namespace foretrain

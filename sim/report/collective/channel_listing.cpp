@@ -1,4 +1,4 @@
-// Nodes with the same GPUs share a shape, which is written once.
+// Writes NCCL's channels as text. Nodes with the same GPUs share a shape, which is written once.
 #include "sim/report/collective/channel_listing.hpp"
 
 #include <algorithm>
@@ -17,10 +17,11 @@ using nccl::ChannelPath;
 using nccl::GraphResult;
 using nccl::Pattern;
 
-/// Switches that multicast or reduce are reached from heads; only these count.
+/// Returns true for patterns that use the switches' multicast or reduction. Their GPUs are reached from a
+/// head, and only heads are listed.
 bool only_heads(Pattern pattern) { return pattern == Pattern::nvls || pattern == Pattern::collnet_direct; }
 
-/// "nic0 > 0 1 2 3 > nic1"; of patterns with heads "head 0".
+/// Returns "nic0 > 0 1 2 3 > nic1", or "head 0" for patterns with heads.
 std::string path_text(Pattern pattern, const ChannelPath& path) {
   if (only_heads(pattern)) {
     const std::string nic = path.nic_in < 0 ? "" : fmt::format(" at nic{}", path.nic_in);
@@ -31,12 +32,15 @@ std::string path_text(Pattern pattern, const ChannelPath& path) {
   return fmt::format("{}{}{}", in, fmt::join(path.gpus, " "), out);
 }
 
+/// Returns what NCCL's search found for one pattern: number of channels, bandwidth of each within a node and
+/// between nodes, kind of path, and the path of each channel.
 std::string write_graph(std::string_view name, const GraphResult& graph, bool several_nodes) {
   if (graph.channels == 0) return fmt::format("  {:<15} none\n", name);
   std::string out = fmt::format("  {:<15} {} of {:g} GB/s over {}", name, counted(graph.channels, "channel"),
                                 graph.bw_intra, name_of(graph.type_intra));
   if (several_nodes)
     out += fmt::format(", {:g} GB/s between nodes over {}", graph.bw_inter, name_of(graph.type_inter));
+  // A ring crosses rails when it leaves a node by another adapter than it entered.
   if (several_nodes && graph.cross_nic) out += ", crossing rails";
   out += '\n';
   const std::vector<ChannelPath> paths(
@@ -47,7 +51,7 @@ std::string write_graph(std::string_view name, const GraphResult& graph, bool se
   return out;
 }
 
-/// "4 GPUs (0-3) of node 0", "8 GPUs (0-7) of each of 4 nodes".
+/// Returns a heading such as "4 GPUs (0-3) of node 0" or "8 GPUs (0-7) of each of 4 nodes".
 std::string shape_heading(const nccl::Job& job, std::size_t shape) {
   std::vector<int> nodes;
   for (const nccl::JobNode& node : job.nodes) {
@@ -60,6 +64,7 @@ std::string shape_heading(const nccl::Job& job, std::size_t shape) {
                      where);
 }
 
+/// Writes a node of a tree and, indented below it, its children.
 void write_tree_place(std::string& out, const nccl::Job& job, bool second, int node, int depth) {
   const int nodes = static_cast<int>(job.nodes.size());
   out += fmt::format("{:>{}}node {}\n", "", 4 + 2 * depth, job.nodes[static_cast<std::size_t>(node)].node);
@@ -69,6 +74,8 @@ void write_tree_place(std::string& out, const nccl::Job& job, bool second, int n
   }
 }
 
+/// Returns the two trees between nodes, or a sentence when there are too
+/// many nodes.
 std::string write_trees(const nccl::Job& job) {
   const int nodes = static_cast<int>(job.nodes.size());
   if (nodes < 2) return {};
@@ -78,6 +85,7 @@ std::string write_trees(const nccl::Job& job) {
   std::string out = "\nTrees between nodes: one half of the channels takes the first, the other the second\n";
   for (const bool second : {false, true}) {
     out += second ? "  second\n" : "  first\n";
+    // The root is the node without a parent.
     for (int node = 0; node < nodes; ++node) {
       const nccl::DoubleTreePlace place = nccl::double_tree_place(node, nodes);
       if ((second ? place.second : place.first).parent < 0) write_tree_place(out, job, second, node, 0);
@@ -88,6 +96,7 @@ std::string write_trees(const nccl::Job& job) {
 
 }  // namespace
 
+// There are at most some dozens of channels, so a linear search is enough.
 std::vector<ChannelGroup> group_channels(const std::vector<ChannelPath>& paths) {
   std::vector<ChannelGroup> groups;
   for (std::size_t channel = 0; channel < paths.size(); ++channel) {
@@ -101,6 +110,7 @@ std::vector<ChannelGroup> group_channels(const std::vector<ChannelPath>& paths) 
 std::string number_ranges(const std::vector<int>& numbers) {
   std::string out;
   for (std::size_t i = 0; i < numbers.size();) {
+    // `last` is the last of consecutive numbers from i on.
     std::size_t last = i;
     while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
     out += i == 0 ? "" : ", ";
@@ -110,6 +120,7 @@ std::string number_ranges(const std::vector<int>& numbers) {
   return out;
 }
 
+// Sections: the channels of each shape of node, what runs, and the trees between nodes.
 std::string write_channels(const std::string& cluster, const nccl::Job& job) {
   const int nodes = static_cast<int>(job.nodes.size());
   std::string out =

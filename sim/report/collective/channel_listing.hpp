@@ -1,5 +1,5 @@
-// NCCL's channels of a job as text: what its search found on each kind of node, what runs, and the trees
-// between nodes.
+// NCCL's channels of a job as text: the result of its search on each kind of node, the channels that run, and
+// the trees between nodes.
 #pragma once
 
 #include <string>
@@ -9,21 +9,24 @@
 
 namespace foretrain {
 
-/// Channels of one path.
+/// The channels that take the same path.
 struct ChannelGroup {
   nccl::ChannelPath path;
-  std::vector<int> channels;  ///< of the search, ascending
+  /// Numbers of the search's channels, ascending.
+  std::vector<int> channels;
 };
 
-/// Equal paths are one, in the order of their first channels.
+/// Groups channels with equal paths. Groups are in the order of their first channels.
 std::vector<ChannelGroup> group_channels(const std::vector<nccl::ChannelPath>& paths);
 
-/// "0-3, 8".
+/// Returns ascending numbers as ranges, such as "0-3, 8".
 std::string number_ranges(const std::vector<int>& numbers);
 
-/// Trees are written out for at most kMostTreeNodes nodes. `cluster`: its name.
+/// Returns the output of `topology show --channels`. `cluster` is the cluster's name. Trees are written for
+/// at most kMostTreeNodes nodes.
 std::string write_channels(const std::string& cluster, const nccl::Job& job);
 
+/// Largest number of nodes whose trees are written out.
 inline constexpr int kMostTreeNodes = 32;
 
 }  // namespace foretrain

@@ -1,4 +1,4 @@
-// One row per format; the first is the default.
+// The formats of `collective`: one row each; the first is the default.
 #include "sim/report/collective/collective_catalog.hpp"
 
 #include "sim/base/named_rows.hpp"

@@ -1,4 +1,4 @@
-// The formats of a collective's curve: a table of functions, one row and one file each.
+// The formats of a collective's curve: a table of functions, with one row and one file for each.
 #pragma once
 
 #include <string>
@@ -12,40 +12,43 @@ namespace foretrain {
 
 using CollectiveReportFunction = std::string (*)(const CollectiveCurve& curve, const ReportOptions& options);
 
-/// A format of a collective's report: its name, and the function that writes it.
+/// A format: its name, its help text, and the function that writes it.
 struct CollectiveReportEntry {
   std::string_view name;
   std::string_view summary;
   CollectiveReportFunction write;
 };
 
+/// Returns all formats.
 const std::vector<CollectiveReportEntry>& collective_reports();
-/// Null when there is none of this name.
+/// Returns the format of that name; nullptr: there is none.
 const CollectiveReportEntry* find_collective_report(std::string_view name);
+/// Returns the names for --format.
 std::vector<std::string> collective_report_names();
 
-// A collective's curve as CSV.
+// The curve as CSV.
 
-/// One header line, one line per size; microseconds, bytes and GB/s as nccl-tests has them. explain: one more
-/// column, why.
+/// Returns a header line and one line for each size. Units are those of nccl-tests: bytes, microseconds,
+/// GB/s. With `explain` there is a further column `why`.
 std::string write_collective_csv(const CollectiveCurve& curve, const ReportOptions& options);
 
-// A collective's curve as JSON with stable keys.
+// The curve as JSON.
 
-/// Schema foretrain.collective/1: keys are added, never renamed. Seconds, bytes, bytes per second. explain:
-/// points also have "why".
+/// Returns schema foretrain.collective/1, in seconds, bytes and bytes per second. Keys are added, never
+/// renamed. With `explain` points also have "why".
 std::string write_collective_json(const CollectiveCurve& curve, const ReportOptions& options);
 
-// A collective's curve as nccl-tests prints its results.
+// The curve in the layout of nccl-tests.
 
-/// The table of nccl-tests: comments begin with '#'; out of place and in place are the same here, and nothing
-/// was checked (N/A). Said to be a prediction in the first line. explain: one more comment per size.
+/// Returns the table of nccl-tests; comments begin with '#'. In-place and out-of-place columns are equal
+/// here, and the check column is N/A since nothing ran. The first line states that it is a prediction. With
+/// `explain` a comment follows for each size.
 std::string write_nccl_tests(const CollectiveCurve& curve, const ReportOptions& options);
 
-// Why a collective takes as long as it does, in words: a line per size.
+// The explanation of a collective's time, one line for each size.
 
-/// How the processes launch, then a line per size: algorithm, protocol, channels, the parts of the time, what
-/// bounds it, what lost.
+/// Returns a line on how processes launch kernels, and then a line for each size: algorithm, protocol,
+/// channels, parts of the time, what bounds it, and which alternatives were slower.
 std::vector<std::string> explain(const CollectiveCurve& curve);
 
 }  // namespace foretrain

@@ -1,4 +1,4 @@
-// Plain fields; only names may need quotes.
+// Writes a curve as CSV. Only names may need quotes.
 #include <iterator>
 
 #include <fmt/format.h>
@@ -10,12 +10,13 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the name of the busiest link; "-" when there is none.
 std::string_view bottleneck_of(const CollectiveCurve& curve, const CollectivePoint& p) {
   return p.bottleneck < 0 ? std::string_view("-")
                           : std::string_view(curve.links[static_cast<std::size_t>(p.bottleneck)]);
 }
 
-/// Empty fields where there is none.
+/// Returns lower and upper end of the 90 % interval in microseconds; empty fields when there is none.
 std::string interval_fields(const CollectivePoint& p) {
   const std::optional<TimeRange> interval = interval_of(p);
   if (!interval) return ",,";
@@ -24,11 +25,16 @@ std::string interval_fields(const CollectivePoint& p) {
 
 }  // namespace
 
+// The interval's fields are empty when no such collective was measured.
 std::string write_collective_csv(const CollectiveCurve& curve, const ReportOptions& options) {
+  // Columns: the job; size and time of one call; algorithm and bus bandwidth; NCCL's choice; what bounds the
+  // time; the parts of the time (launch by the host, start of the kernel, latencies of steps, filling of the
+  // pipeline, bytes); the interval.
   std::string out =
       "cluster,op,gpus,nodes,bytes,time_us,algbw_GBps,busbw_GBps,algorithm,protocol,channels,bound_by,"
       "bottleneck,launch_us,start_us,"
       "steps_us,fill_us,data_us,time_low_us,time_high_us";
+  // raw_time_us only exists when measured runs corrected the curve.
   out += fmt::format("{}{}\n", curve.evidence.empty() ? "" : ",raw_time_us", options.explain ? ",why" : "");
   const std::string job = fmt::format("{},{},{},{}", csv_field(curve.cluster), name_of(curve.op),
                                       curve.gpus(), curve.placement.nodes);

@@ -1,4 +1,4 @@
-// Sizes as powers of two, because that is how they were asked for.
+// Explains a curve in words. Sizes are written in binary units, as users request them in powers of two.
 #include <array>
 
 #include <fmt/format.h>
@@ -11,6 +11,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the size in the largest binary unit that divides it.
 std::string binary_size(Bytes size) {
   static constexpr std::array<std::string_view, 6> kUnits{"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
   std::size_t unit = 0;
@@ -19,6 +20,7 @@ std::string binary_size(Bytes size) {
   return fmt::format("{} {}", count, kUnits[unit]);
 }
 
+/// Returns the line on how kernels are launched.
 std::string launch_line(const CollectiveCurve& curve) {
   if (curve.processes_per_node == 0) return "launch: one process per GPU";
   const std::string threads =
@@ -28,18 +30,22 @@ std::string launch_line(const CollectiveCurve& curve) {
                      threads.empty() ? "process" : "thread");
 }
 
+/// Returns the line on containers or pods, between which NCCL has neither P2P nor shared memory.
 std::string isolation_line(const CollectiveCurve& curve) {
   return fmt::format(
       "nodes: {}; NCCL takes every {} for a node, and no two of them have P2P or shared memory",
       counted(curve.gpus(), "GPU"), curve.isolation == nccl::Isolation::pod ? "pod" : "container");
 }
 
+/// Returns what the time depends on most, and the busiest link.
 std::string bound_text(const CollectiveCurve& curve, const CollectivePoint& p) {
   const std::string link = p.bottleneck < 0 ? "none" : curve.links[static_cast<std::size_t>(p.bottleneck)];
+  // Otherwise latency or the host decides, and the busiest link is named for information.
   if (p.bound == BoundBy::link) return "bound by the link " + link;
   return fmt::format("bound by {}; busiest link {}", name_of(p.bound), link);
 }
 
+/// Returns the line of one size. Without channels nothing runs, and only the reason is given.
 std::string size_line(const CollectiveCurve& curve, const CollectivePoint& p) {
   if (p.channels == 0) return fmt::format("{}: {}", binary_size(p.size), p.why);
   const CollectiveTiming& t = p.timing;
@@ -53,6 +59,7 @@ std::string size_line(const CollectiveCurve& curve, const CollectivePoint& p) {
 
 }  // namespace
 
+// Lines about the launch come first, since they hold for all sizes.
 std::vector<std::string> explain(const CollectiveCurve& curve) {
   std::vector<std::string> lines{launch_line(curve)};
   if (curve.isolation != nccl::Isolation::none) lines.push_back(isolation_line(curve));

@@ -1,4 +1,7 @@
-// The fields of a collective over message sizes; what does not exist is null.
+// Declares the JSON fields of a collective over message sizes. A value that does not exist is null.
+//
+// Algorithm bandwidth is bytes over time; bus bandwidth is that times the factor of nccl-tests, which makes
+// it comparable with a link's rate.
 #include "sim/report/collective/collective_fields.hpp"
 
 #include "sim/analysis/answer/collective_answer.hpp"
@@ -7,20 +10,25 @@ namespace foretrain {
 
 namespace {
 
+// A message size of a curve.
 struct ShownMessage {
   const CollectivePoint& point;
   const ShownCurve& of;
+  // Its index in the curve.
   std::size_t place;
+  /// Returns false when nothing is sent, as on one GPU.
   bool runs() const { return point.channels > 0; }
-  /// What measured runs made of it; null: times are as simulated.
+  /// Returns what measured runs say about this size; nullptr: times are as simulated.
   const CallEvidence* evidence() const {
     return of.curve.evidence.empty() ? nullptr : &of.curve.evidence[place];
   }
 };
+// The parts of one call's time.
 struct MessageParts {
   const CollectivePoint& point;
 };
 
+// These functions return the function that reads one member for a field.
 template <class Figure>
 auto of_message(Figure CollectivePoint::*figure) {
   return [figure](const ShownMessage& m) { return m.point.*figure; };
@@ -36,20 +44,24 @@ auto of_curve(Figure CollectiveCurve::*figure) {
   return [figure](const ShownCurve& c) { return c.curve.*figure; };
 }
 
+/// Returns the name of the busiest link.
 std::optional<std::string> bottleneck_name(const ShownMessage& m) {
   if (m.point.bottleneck < 0) return std::nullopt;
   return std::string(m.of.curve.links[static_cast<std::size_t>(m.point.bottleneck)]);
 }
 
+/// Returns the 90 % interval in seconds.
 std::optional<Interval> interval_of_message(const ShownMessage& m) {
   const std::optional<TimeRange> found = interval_of(m.point);
   return found ? std::optional(Interval{to_seconds(found->low), to_seconds(found->high), 0.9}) : std::nullopt;
 }
 
+// Fields that are absent, not null, when they were not asked for.
 constexpr WhenUnknown kWhenAsked = WhenUnknown::is_absent;
 
 }  // namespace
 
+// foretrain.collective/1: points[].parts.
 template <>
 const OutputObject<MessageParts>& output_object<MessageParts>() {
   using M = MessageParts;
@@ -64,6 +76,7 @@ const OutputObject<MessageParts>& output_object<MessageParts>() {
   return object;
 }
 
+// foretrain.collective/1: points[].
 template <>
 const OutputObject<ShownMessage>& output_object<ShownMessage>() {
   using M = ShownMessage;
@@ -100,6 +113,7 @@ const OutputObject<ShownMessage>& output_object<ShownMessage>() {
   return object;
 }
 
+// foretrain.collective/1: the whole report.
 template <>
 const OutputObject<ShownCurve>& output_object<ShownCurve>() {
   using C = ShownCurve;

@@ -1,4 +1,4 @@
-// The objects of a collective over message sizes.
+// The declared JSON objects of a collective over message sizes.
 #pragma once
 
 #include "sim/report/collective/collective_catalog.hpp"
@@ -6,12 +6,13 @@
 
 namespace foretrain {
 
-/// A curve, with the reason of every choice where it was asked for.
+/// A curve with the option that shows the reason of every choice.
 struct ShownCurve {
   const CollectiveCurve& curve;
   bool explain;
 };
 
+/// Returns the fields of foretrain.collective/1.
 template <>
 const OutputObject<ShownCurve>& output_object<ShownCurve>();
 

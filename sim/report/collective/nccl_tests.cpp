@@ -1,4 +1,8 @@
-// Columns and digits are those of nccl-tests 2.13 (src/common.cu), so that what reads its output reads ours.
+// Writes a curve in the layout of nccl-tests. Columns and digits are those of nccl-tests 2.13
+// (src/common.cu), so that programs that parse its output can read this one.
+//
+// The columns are size, elements, type, operation, root, and for both kinds of call the time in us, algorithm
+// and bus bandwidth in GB/s, and the number of wrong values, which is N/A.
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -16,9 +20,10 @@ namespace foretrain {
 
 namespace {
 
+// Largest number of ranks that are listed.
 constexpr std::size_t kMostDevices = 64;
 
-/// One row per rank, as far as anyone reads them.
+/// Returns one line for each rank: node, device and GPU.
 std::string devices(const CollectiveCurve& curve) {
   std::string out = "#\n# Using devices\n";
   const auto& ranks = curve.placement.ranks;
@@ -30,7 +35,7 @@ std::string devices(const CollectiveCurve& curve) {
   return out;
 }
 
-/// Verdict, cause and action, as comments.
+/// Returns verdict, cause and action as comments.
 std::string answer_comments(const CollectiveCurve& curve) {
   const Answer answer = answer_of(curve);
   std::string out;
@@ -39,6 +44,8 @@ std::string answer_comments(const CollectiveCurve& curve) {
   return out;
 }
 
+/// Returns the lines above the table: that this is a prediction, the answer, and the parameters as nccl-tests
+/// prints them.
 std::string heading(const CollectiveCurve& curve) {
   const int nodes = curve.placement.nodes, per_node = (curve.gpus() + nodes - 1) / nodes;
   const int threads = curve.threads_per_process;
@@ -60,6 +67,7 @@ std::string heading(const CollectiveCurve& curve) {
              threads, per_thread, any ? least->size.count : 0, any ? most->size.count : 0);
 }
 
+// The table has two groups of columns, for out-of-place and in-place calls.
 constexpr std::string_view kColumns =
     "#\n"
     "#                                                              out-of-place                       "
@@ -69,11 +77,13 @@ constexpr std::string_view kColumns =
     "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  "
     "(GB/s)       \n";
 
-/// As many digits as nccl-tests gives a time.
+/// Returns a time with as many digits as nccl-tests prints.
 std::string time_text(double microseconds) {
   return fmt::format("{:7.{}f}", microseconds, microseconds >= 10'000 ? 0 : microseconds >= 100 ? 1 : 2);
 }
 
+/// Returns one row: size in bytes, elements, type, operation, root, and twice time, bandwidths and the check
+/// column.
 std::string row(const CollectiveCurve& curve, const CollectivePoint& p) {
   const std::string result =
       fmt::format("  {}  {:6.2f}  {:6.2f}    N/A", time_text(static_cast<double>(p.time.count()) * 1e-6),
@@ -83,11 +93,11 @@ std::string row(const CollectiveCurve& curve, const CollectivePoint& p) {
                      adds(curve.op) ? "sum" : "none", has_root(curve.op) ? 0 : -1, result, result);
 }
 
-/// Intervals that differ by less than this part of the time are one.
+// Intervals that differ by less than this fraction of the time are reported as one.
 constexpr double kSameInterval = 0.1;
 
-/// One comment for each run of sizes that are known about as well, with the widest interval of them: rows are
-/// left to those who read nccl-tests.
+/// Returns one comment for each run of sizes with similar intervals, with the widest of them. Rows stay as
+/// nccl-tests has them, so that other programs can read them.
 std::string intervals(const CollectiveCurve& curve) {
   std::string out;
   for (auto p = curve.points.begin(); p != curve.points.end();) {
@@ -108,6 +118,7 @@ std::string intervals(const CollectiveCurve& curve) {
   return out;
 }
 
+/// Returns the mean bus bandwidth in GB/s, as nccl-tests computes it.
 double average_busbw(const CollectiveCurve& curve) {
   double sum = 0;
   for (const CollectivePoint& p : curve.points) sum += p.busbw.per_second * 1e-9;
@@ -116,6 +127,7 @@ double average_busbw(const CollectiveCurve& curve) {
 
 }  // namespace
 
+// --quiet leaves the rows alone.
 std::string write_nccl_tests(const CollectiveCurve& curve, const ReportOptions& options) {
   std::string out;
   if (options.quiet) {

@@ -1,4 +1,4 @@
-// One row per format.
+// The formats of `compare`: one row each.
 #include "sim/report/comparison/comparison_catalog.hpp"
 
 #include "sim/base/named_rows.hpp"

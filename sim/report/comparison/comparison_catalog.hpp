@@ -1,5 +1,5 @@
-// The formats of comparisons, of the table of best strategies and of machines: a table of functions, one row
-// and one file each.
+// The formats of comparisons: of strategies, of the best strategy for each model and cluster, and of
+// machines. Each format has one row in a table of functions.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@
 
 namespace foretrain {
 
-/// A format of a comparison: its name, and the function that writes it.
+/// A format: its name, its help text, and the functions that write each kind of comparison.
 struct ComparisonReportEntry {
   std::string_view name;
   std::string_view summary;
@@ -26,49 +26,61 @@ struct ComparisonReportEntry {
   std::string (*write_machines)(const MachineComparison& machines, const ReportOptions& options);
 };
 
+/// Returns all formats.
 const std::vector<ComparisonReportEntry>& comparison_reports();
+/// Returns the format of that name; nullptr: there is none.
 const ComparisonReportEntry* find_comparison_report(std::string_view name);
+/// Returns the names for --format.
 std::vector<std::string> comparison_report_names();
 
-// A comparison for people: a block per number of GPUs, best first, and under each strategy why it is where it
-// is.
+// Tables for people: a block for each number of GPUs, best strategy first, with the reason for each place.
 
+/// Returns the table of one training with several strategies.
 std::string write_comparison_table(const Comparison& comparison, const ReportOptions& options);
+/// Returns the table of the best strategy for each model and cluster.
 std::string write_matrix_table(const StrategyMatrix& matrix);
 
-/// Recorded programs side by side: what each is, and what its first rank issues and sends in a step.
+/// Returns recorded programs side by side: what each is, and what its first rank issues and sends in a step.
 std::string write_programs_table(const std::vector<const Program*>& programs);  // programs_table.cpp
 
-/// "+3.1 ms broadcast, -0.4 ms optimizer": the two or three largest differences of at least a tenth of the
-/// largest.
+/// Returns the two or three largest differences in words, such as "+3.1 ms broadcast, -0.4 ms optimizer".
+/// Differences below a tenth of the largest are left out.
 std::string differences_in_words(const std::vector<StepPart>& differences);
 
-/// Its speed over that of the fastest; none of what does not fit, which has no speed.
+/// Returns the strategy's speed divided by that of the fastest; none when it does not fit into memory and has
+/// no speed.
 inline std::optional<double> known_ratio(const ComparedStrategy& row) {
   return row.point.fits() ? std::optional(row.ratio) : std::nullopt;
 }
 
-// A comparison for spreadsheets: one line per strategy and number of GPUs.
+// Comparisons for spreadsheets: one line for each strategy and number of GPUs.
 
+/// Returns the lines of one comparison.
 std::string write_comparison_csv(const Comparison& comparison, const ReportOptions& options);
-/// The lines of all under one header.
+/// Returns the lines of all comparisons under one header.
 std::string write_comparisons_csv(const std::vector<Comparison>& comparisons, const ReportOptions& options);
+/// Returns one line for each model and cluster.
 std::string write_matrix_csv(const StrategyMatrix& matrix);
 
-// A comparison for programs: foretrain.comparison/1 and foretrain.strategies/1.
+// Comparisons for programs: foretrain.comparison/1 and foretrain.strategies/1.
 
+/// Returns foretrain.comparison/1.
 std::string write_comparison_json(const Comparison& comparison, const ReportOptions& options);
-/// Schema foretrain.comparisons/1: "comparisons" has one foretrain.comparison/1 each.
+/// Returns foretrain.comparisons/1, in which "comparisons" is a list of foretrain.comparison/1.
 std::string write_comparisons_json(const std::vector<Comparison>& comparisons, const ReportOptions& options);
+/// Returns foretrain.strategies/1.
 std::string write_matrix_json(const StrategyMatrix& matrix);
 
-// One training on several machines. The table has the verdict first, at most kMachineColumns columns, and
-// what cannot run last, with its reason; JSON is foretrain.machines/1.
+// Reports on one training on several machines. The table has the verdict first and is at most kMachineColumns
+// characters wide. Machines that cannot run the training stand last, with the reason.
 
+/// Largest width of the table in characters.
 inline constexpr std::size_t kMachineColumns = 100;
+/// Returns the table.
 std::string write_machines_table(const MachineComparison& machines, const ReportOptions& options);
+/// Returns foretrain.machines/1.
 std::string write_machines_json(const MachineComparison& machines, const ReportOptions& options);
-/// One line per cluster and number of GPUs.
+/// Returns one line for each cluster and number of GPUs.
 std::string write_machines_csv(const MachineComparison& machines, const ReportOptions& options);
 
 }  // namespace foretrain

@@ -1,4 +1,8 @@
-// The fields of a comparison of strategies, as JSON and CSV; one that cannot run has nothing but its reason.
+// Declares the JSON fields and CSV columns of a comparison of strategies. A strategy that cannot run has no
+// figures, only its reason.
+//
+// Units are seconds, bytes and samples per second. `ratio` compares samples per second with those of the
+// fastest strategy on the same number of GPUs, so it is at most 1 for the others.
 #include "sim/report/comparison/comparison_fields.hpp"
 
 #include "sim/report/comparison/comparison_catalog.hpp"
@@ -12,29 +16,33 @@ const OutputObject<StepPart>& output_object<StepPart>();
 
 namespace {
 
-/// A strategy on one number of GPUs, and whether measured runs corrected all of them.
+// A strategy on one number of GPUs, and whether measured runs corrected all strategies.
 struct ShownStrategy {
   const ComparedStrategy& row;
   bool is_corrected;
 };
+// The strategies on one number of GPUs, with the comparison that they belong to.
 struct ShownNumbers {
   const ComparedGpus& row;
   const Comparison& of;
 };
-/// The speed over that of the fastest.
+// Speed relative to the fastest strategy, with its 90 % interval; no value when the strategy does not fit
+// into memory.
 struct KnownRatio {
   std::optional<double> value;
   Range range;
 };
 
+/// Returns true when measured runs changed the predictions.
 bool is_corrected(const Comparison& c) { return c.evidence && c.evidence->is_applied(); }
 
+/// Returns the function that reads one member of a row.
 template <class Figure>
 auto of_row(Figure ComparedStrategy::*figure) {
   return [figure](const ShownStrategy& s) { return s.row.*figure; };
 }
 
-/// A figure of what runs.
+/// Returns the function that computes a figure for a strategy that runs; none for others.
 template <class Get>
 auto running(Get get) {
   return [get](const ShownStrategy& s) {
@@ -42,17 +50,19 @@ auto running(Get get) {
   };
 }
 
-/// A field of the point of what runs, as a prediction has it.
+/// Returns fields of a prediction's point under the names that a prediction uses, for strategies that run.
 OutputFields<ShownStrategy> point_fields(std::initializer_list<std::string_view> names) {
   return fields_of_part<ShownStrategy>(
       chosen_fields(output_object<PredictionPoint>(), names),
       [](const ShownStrategy& s) { return s.row.why_not.empty() ? &s.row.point : nullptr; });
 }
 
+// A field of a strategy that cannot run is absent, not null.
 constexpr WhenUnknown kIfItRuns = WhenUnknown::is_absent;
 
 }  // namespace
 
+// foretrain.comparison/1: points[].strategies[].parts[] and against_best[].
 template <>
 const OutputObject<StepPart>& output_object<StepPart>() {
   static const OutputObject<StepPart> object{
@@ -62,6 +72,7 @@ const OutputObject<StepPart>& output_object<StepPart>() {
   return object;
 }
 
+// foretrain.comparison/1: points[].strategies[].ratio.
 template <>
 const OutputObject<KnownRatio>& output_object<KnownRatio>() {
   using R = KnownRatio;
@@ -75,6 +86,7 @@ const OutputObject<KnownRatio>& output_object<KnownRatio>() {
   return object;
 }
 
+// foretrain.comparison/1: points[].strategies[].
 template <>
 const OutputObject<ShownStrategy>& output_object<ShownStrategy>() {
   using S = ShownStrategy;
@@ -101,6 +113,7 @@ const OutputObject<ShownStrategy>& output_object<ShownStrategy>() {
        kIfItRuns},
       {"memory", "of the GPU that needs most",
        running([](const ComparedStrategy& row) { return ShortMemory{row.point}; }), kIfItRuns}};
+  // The parts of a strategy sum to its step; against_best are the differences of these parts.
   static const OutputFields<S> parts{{"job_losses", "what launch or sampler waste, in words",
                                       running(&ComparedStrategy::job_losses), kIfItRuns},
                                      {"parts", "of its step", running(&ComparedStrategy::parts), kIfItRuns},
@@ -115,6 +128,7 @@ const OutputObject<ShownStrategy>& output_object<ShownStrategy>() {
   return object;
 }
 
+// foretrain.comparison/1: points[].
 template <>
 const OutputObject<ShownNumbers>& output_object<ShownNumbers>() {
   using N = ShownNumbers;
@@ -139,6 +153,7 @@ const OutputObject<ShownNumbers>& output_object<ShownNumbers>() {
   return object;
 }
 
+// foretrain.comparison/1: the whole report.
 template <>
 const OutputObject<Comparison>& output_object<Comparison>() {
   using C = Comparison;
@@ -172,6 +187,7 @@ const OutputObject<Comparison>& output_object<Comparison>() {
   return object;
 }
 
+// foretrain.comparisons/1: one report for each scenario.
 template <>
 const OutputObject<SeveralComparisons>& output_object<SeveralComparisons>() {
   using S = SeveralComparisons;
@@ -184,6 +200,8 @@ const OutputObject<SeveralComparisons>& output_object<SeveralComparisons>() {
 
 namespace {
 
+// The CSV columns: name, and the path of the JSON field from a strategy's object. "../" leads to the number
+// of GPUs, "../../" to the report; "#" is the place in the ranking.
 const std::vector<CsvColumn> kComparisonColumns{
     {"scenario", "../../scenario"},
     {"model", "../../model"},
@@ -211,7 +229,8 @@ const std::vector<CsvColumn> kComparisonColumns{
     {"why_not"},
 };
 
-/// The report with its differences in words, which a cell holds.
+/// Returns the report with an extra key that holds the differences to the fastest strategy in words, for the
+/// CSV cell.
 Json with_differences(const Comparison& c) {
   Json out = declared_json(c);
   for (std::size_t i = 0; i < c.numbers.size(); ++i)
@@ -232,6 +251,7 @@ std::string write_comparisons_json(const std::vector<Comparison>& comparisons, c
   return json_text(declared_json(SeveralComparisons{comparisons}));
 }
 
+// Strategies that cannot run have a line too, with their reason in the last column.
 std::string write_comparison_csv(const Comparison& c, const ReportOptions&) {
   return csv_table(kComparisonColumns, with_differences(c), "points/strategies");
 }

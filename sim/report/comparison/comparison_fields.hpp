@@ -1,4 +1,4 @@
-// The objects of the reports that compare.
+// The declared JSON objects of the reports that compare.
 #pragma once
 
 #include "sim/analysis/search/compare.hpp"
@@ -8,11 +8,12 @@
 
 namespace foretrain {
 
-/// Schema foretrain.comparisons/1.
+/// Several comparisons as one report: schema foretrain.comparisons/1.
 struct SeveralComparisons {
   const std::vector<Comparison>& comparisons;
 };
 
+/// Return the fields of foretrain.comparison/1, comparisons/1, strategies/1 and machines/1.
 template <>
 const OutputObject<Comparison>& output_object<Comparison>();
 template <>

@@ -1,5 +1,9 @@
-// Each strategy has a line of figures and one of reasons: of the best what its step is made of, of the others
-// what they spend more or less.
+// Writes comparisons as tables. Each strategy has a line of figures and a line of reasons: the parts of the
+// step for the fastest strategy, and for the others what takes more or less time than there.
+//
+// Columns: step, epoch (on wide terminals), samples per second, speed in % of the fastest strategy with its
+// 90 % interval, speedup over the baseline of the heading, communication that nothing overlaps, and memory of
+// a GPU.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -20,24 +24,25 @@ namespace foretrain {
 
 namespace {
 
-/// Parts of a step in one line; further ones are small.
+// Largest number of parts of a step in one line; further parts are small.
 constexpr std::size_t kMostReasons = 3;
-/// On a narrower terminal the step and the samples per second have to do.
+// Width in characters from which the table has a column for the epoch.
 constexpr std::size_t kRoomForEpoch = 100;
 
+/// Returns the width of the longest name, and at least `least`.
 std::size_t width_of(const std::vector<std::string>& names, std::size_t least) {
   for (const std::string& name : names) least = std::max(least, name.size());
   return least;
 }
 
-/// A signed time in milliseconds, or in microseconds below a tenth of one.
+/// Returns a signed time in ms, or in us when it is below 0.1 ms.
 std::string signed_time(double seconds) {
   if (std::abs(seconds) < 1e-4) return signed_decimal(seconds * 1e6, 1) + " us";
   return signed_decimal(seconds * 1e3, std::abs(seconds) < 1e-2 ? 2 : 1) + " ms";
 }
 
-/// The batch is that of the first number of GPUs on which anything runs: alike for all in one kind of
-/// scaling.
+/// Returns the lines with the training, the batch and the baseline of speedups. The batch is that of the
+/// first number of GPUs on which anything runs; with one kind of scaling it is the same for all numbers.
 std::string heading(const Comparison& c) {
   std::string batch;
   for (const ComparedGpus& row : c.numbers) {
@@ -50,7 +55,7 @@ std::string heading(const Comparison& c) {
                      c.cluster, c.precision, batch, c.baseline, to_string(seconds(c.one_gpu_step_s)));
 }
 
-/// "97.2 %  91..104": its speed in % of the fastest's, with the 90 % interval.
+/// Returns "97.2 %  91..104": speed in % of the fastest strategy's, with its 90 % interval.
 std::string of_fastest(const ComparedStrategy& row) {
   if (!known_ratio(row)) return "-         ";
   if (row.ratio_range.low == row.ratio_range.high) return percent(row.ratio, 1) + " %         ";
@@ -58,12 +63,14 @@ std::string of_fastest(const ComparedStrategy& row) {
                      percent(row.ratio_range.high, 0));
 }
 
-/// How wide the names are, and whether there is room for every figure.
+// Width of the names, and whether there is room for every figure.
 struct Columns {
   std::size_t name = 8;
   bool has_epoch = true;
 };
 
+/// Returns the line of figures: step, epoch, samples per second, speed relative to the fastest, speedup over
+/// the baseline, exposed communication, memory of a GPU. An exclamation mark means that it does not fit.
 std::string figures(const ComparedStrategy& row, const Columns& columns) {
   const PredictionPoint& p = row.point;
   const double exposed = p.breakdown[static_cast<std::size_t>(Account::exposed_communication)];
@@ -75,7 +82,8 @@ std::string figures(const ComparedStrategy& row, const Columns& columns) {
                      to_string(seconds(exposed)), to_string(p.memory.total()), p.fits() ? "" : " !");
 }
 
-/// "of its step 81 % forward and backward, 12 % …": parts below 1 % are left out.
+/// Returns the largest parts of the fastest step, such as "of its step 81 % forward and backward, 12 % …".
+/// Parts below 1 % are left out.
 std::string made_of(const ComparedStrategy& best) {
   std::string text;
   for (std::size_t i = 0; i < std::min(kMostReasons, best.parts.size()); ++i) {
@@ -86,15 +94,18 @@ std::string made_of(const ComparedStrategy& best) {
   return "of its step " + text;
 }
 
-/// Strategies within 0.2 % of the best do the same in other words.
+/// Returns the line of reasons. A strategy within 0.2 % of the fastest is called as fast: it does the same
+/// work.
 std::string reason(const ComparedStrategy& row, const ComparedStrategy& best) {
   if (&row == &best) return row.job_losses + made_of(row);
+  // Positive: the strategy is slower than the best one.
   const double more = row.point.step_s - best.point.step_s;
   if (std::abs(more) < 0.002 * best.point.step_s) return row.job_losses + "as fast as " + best.strategy;
   return fmt::format("{}{} a step: {}", row.job_losses, signed_time(more),
                      differences_in_words(row.against_best));
 }
 
+/// Returns the heading of a group of strategies.
 std::string_view heading_of(Standing standing) {
   static constexpr std::array<std::string_view, 6> kHeadings{"Within 2 % of the fastest: no reason to switch",
                                                              "Slower by less than these predictions can tell",
@@ -105,7 +116,8 @@ std::string_view heading_of(Standing standing) {
   return kHeadings[static_cast<std::size_t>(standing)];
 }
 
-/// One number of GPUs: the verdict, then the strategies in their groups.
+/// Returns the block of one number of GPUs: verdict, table, cause, next step. Strategies are grouped by their
+/// standing.
 std::string block(const ComparedGpus& numbers, const Columns& columns) {
   const std::size_t width = columns.name;
   std::string out = fmt::format("\n{}\n{:<{}} {:>9}{} {:>11} {:>15} {:>8} {:>9} {:>9}\n",
@@ -130,6 +142,7 @@ std::string block(const ComparedGpus& numbers, const Columns& columns) {
   return out + labelled("Cause", numbers.answer.cause) + labelled("Next step", numbers.answer.action);
 }
 
+/// Returns the decisions of the model for --explain.
 std::string decisions(const Comparison& c) {
   std::string out = "\nDecisions\n";
   for (const Decision& d : c.decisions.list())
@@ -137,7 +150,8 @@ std::string decisions(const Comparison& c) {
   return out;
 }
 
-/// "ddp 3.71x (+2), zero1 93 %".
+/// Returns a cell of the matrix, such as "ddp 3.71x (+2), zero1 93 %": best strategy, speedup, number of
+/// others that are as fast, and the next strategy with its relative speed.
 std::string cell(const StrategyChoice& choice) {
   std::string text =
       choice.best + (choice.fits ? fmt::format(" {}x", decimal(choice.speedup, 2)) : std::string(" - !"));
@@ -149,10 +163,11 @@ std::string cell(const StrategyChoice& choice) {
 
 }  // namespace
 
+// The list is ordered by size, so the first entry is the largest difference.
 std::string differences_in_words(const std::vector<StepPart>& differences) {
   std::string text;
   for (std::size_t i = 0; i < std::min(kMostReasons, differences.size()); ++i) {
-    // What is less than a tenth of the largest difference explains nothing.
+    // A part below a tenth of the largest difference explains nothing.
     if (std::abs(differences[i].seconds) < 0.1 * std::abs(differences.front().seconds)) break;
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", signed_time(differences[i].seconds),
                         differences[i].name);
@@ -160,6 +175,7 @@ std::string differences_in_words(const std::vector<StepPart>& differences) {
   return text.empty() ? "no difference" : text;
 }
 
+// --quiet prints one verdict for each number of GPUs.
 std::string write_comparison_table(const Comparison& c, const ReportOptions& options) {
   std::string out;
   if (options.quiet) {
@@ -171,7 +187,8 @@ std::string write_comparison_table(const Comparison& c, const ReportOptions& opt
   for (const ComparedGpus& numbers : c.numbers) out += block(numbers, columns);
   out += "\n";
   Answer basis = c.numbers.empty() ? Answer{} : c.numbers.front().answer;
-  basis.question.clear();  // the heading says it
+  // The heading states the question already.
+  basis.question.clear();
   out += answer_basis(basis);
   if (c.samples == 0) out += "Epochs need data.samples, as in --set data.samples=50000.\n";
   for (const std::string& warning : c.warnings) out += "warning: " + warning + "\n";
@@ -181,6 +198,7 @@ std::string write_comparison_table(const Comparison& c, const ReportOptions& opt
   return out;
 }
 
+// Rows are models and columns are clusters; each column is as wide as its widest cell.
 std::string write_matrix_table(const StrategyMatrix& m) {
   std::vector<std::size_t> widths;
   for (std::size_t c = 0; c < m.clusters.size(); ++c) {

@@ -1,5 +1,5 @@
-// The fields of one training on several machines, as JSON and CSV: what cannot run has its reason, and null
-// for its figures.
+// Declares the JSON fields and CSV columns of one training on several machines. A machine that cannot run it
+// has its reason, and null for every figure.
 #include "sim/report/comparison/comparison_catalog.hpp"
 #include "sim/report/comparison/comparison_fields.hpp"
 #include "sim/report/fields/csv_table.hpp"
@@ -8,12 +8,13 @@ namespace foretrain {
 
 namespace {
 
-/// A figure of a row that runs; null of others.
+/// Returns the function that reads a figure of a row; null for a row that cannot run.
 template <class Figure>
 auto of_running(Figure MachineRow::*figure) {
   return [figure](const MachineRow& row) { return row.runs() ? std::optional(row.*figure) : std::nullopt; };
 }
 
+/// Does the same for a figure of the row's predicted point.
 template <class Figure>
 auto of_running_point(Figure PredictionPoint::*figure) {
   return [figure](const MachineRow& row) {
@@ -21,6 +22,7 @@ auto of_running_point(Figure PredictionPoint::*figure) {
   };
 }
 
+/// Returns the decisions of the model, keyed by cluster.
 NamedValues<std::vector<Decision>> decisions_by_cluster(const MachineComparison& c) {
   NamedValues<std::vector<Decision>> out;
   for (const auto& [cluster, decisions] : c.decisions) out.values.emplace_back(cluster, decisions.list());
@@ -29,6 +31,7 @@ NamedValues<std::vector<Decision>> decisions_by_cluster(const MachineComparison&
 
 }  // namespace
 
+// foretrain.machines/1: rows[].
 template <>
 const OutputObject<MachineRow>& output_object<MachineRow>() {
   using R = MachineRow;
@@ -63,6 +66,7 @@ const OutputObject<MachineRow>& output_object<MachineRow>() {
 
 namespace {
 
+/// Returns the fields that describe the question: what is trained, and what times and costs are of.
 const OutputFields<MachineComparison>& machine_question_fields() {
   using C = MachineComparison;
   static const OutputFields<C> fields{
@@ -86,6 +90,7 @@ const OutputFields<MachineComparison>& machine_question_fields() {
 
 }  // namespace
 
+// foretrain.machines/1: the whole report.
 template <>
 const OutputObject<MachineComparison>& output_object<MachineComparison>() {
   using C = MachineComparison;
@@ -113,6 +118,7 @@ std::string write_machines_json(const MachineComparison& c, const ReportOptions&
 }
 
 std::string write_machines_csv(const MachineComparison& c, const ReportOptions&) {
+  // There is one line for each row; the first two columns repeat the report's.
   static const std::vector<CsvColumn> columns{{"scenario", "../scenario"},
                                               {"amount", "../amount"},
                                               {"cluster"},

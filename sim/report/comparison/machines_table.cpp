@@ -1,5 +1,8 @@
-// Columns are as wide as their cells; where they leave no room for a long cluster's name, those that a reader
-// misses least go first.
+// Writes the table of machines. Columns are as wide as their cells. When they exceed kMachineColumns, as with
+// a long name of a cluster, the least important columns are dropped first.
+//
+// Columns: cluster, GPU, GPUs, nodes, step, length of the run or epoch (or the rate), speed relative to the
+// fastest machine, GPU-hours, cost, energy in kWh, and memory of a GPU.
 #include <algorithm>
 #include <functional>
 
@@ -14,27 +17,31 @@ namespace foretrain {
 
 namespace {
 
+// A column of the table.
 struct Column {
   std::string heading;
   std::function<std::string(const MachineRow&)> cell;
-  bool is_left = false;  ///< names are, figures are not
-  int priority = 0;      ///< the largest goes first where there is no room; 0: never
+  // True for names, which are left-aligned; figures are right-aligned.
+  bool is_left = false;
+  // Columns with the largest number are dropped first when the table is too wide; 0: never.
+  int priority = 0;
   std::size_t width = 0;
 };
 
-/// Two significant digits; no decimals from ten on.
+/// Returns a value with two significant digits, or without decimals from 10 on.
 std::string figure(double value) {
   if (value <= 0) return "-";
   return value < 10 ? fmt::format("{:.2g}", value) : decimal(value, 0);
 }
 
+/// Returns predicted and available memory of a GPU in GB (10^9 bytes).
 std::string memory_of(const PredictionPoint& p) {
   const double gigabytes = static_cast<double>(p.memory.total().count) / 1e9,
                there = static_cast<double>(p.memory_capacity.count) / 1e9;
   return fmt::format("{} of {} GB", decimal(gigabytes, gigabytes < 10 ? 1 : 0), decimal(there, 0));
 }
 
-/// The run or the epoch; without either the rate.
+/// Returns the column for the length of the run or of an epoch; without either, the rate.
 Column length_column(const MachineComparison& c) {
   if (c.amount == AmountOf::million_samples)
     return {.heading = "samples/s", .cell = [](const MachineRow& row) {
@@ -45,12 +52,15 @@ Column length_column(const MachineComparison& c) {
           .cell = [](const MachineRow& row) { return spoken_duration(row.time_s); }};
 }
 
+/// Returns the cost; its unit is added when costs are not comparable.
 std::string cost_of(const MachineComparison& c, const MachineRow& row) {
   if (!row.cost) return "-";
   const std::string cost = figure(*row.cost);
   return c.counts_cost || row.cost_unit.empty() ? cost : cost + " " + row.cost_unit;
 }
 
+/// Returns all columns. `speed` is relative to the fastest row; GPU-hours, cost and kWh are for the amount
+/// below the table.
 std::vector<Column> columns_of(const MachineComparison& c) {
   const bool has_cost =
       std::ranges::any_of(c.rows, [](const MachineRow& row) { return row.cost.has_value(); });
@@ -85,9 +95,10 @@ std::vector<Column> columns_of(const MachineComparison& c) {
   return columns;
 }
 
-/// Names stand in every row, other cells only in rows that run.
+// The first columns are names and stand in every row; other cells only in rows that run.
 constexpr std::size_t kNameColumns = 3;
 
+/// Sets the widths and drops columns until the table fits or no column can be dropped.
 void fit_widths(std::vector<Column>& columns, const MachineComparison& c) {
   for (std::size_t i = 0; i < columns.size(); ++i) {
     columns[i].width = columns[i].heading.size();
@@ -102,24 +113,26 @@ void fit_widths(std::vector<Column>& columns, const MachineComparison& c) {
   };
   while (total() > kMachineColumns) {
     const auto least_missed = std::ranges::max_element(columns, {}, &Column::priority);
+    // Every column that may be dropped is gone.
     if (least_missed->priority == 0) return;
     columns.erase(least_missed);
   }
 }
 
+/// Returns a cell with its padding.
 std::string padded(const Column& column, const std::string& text) {
   return column.is_left ? fmt::format("  {:<{}}", text, column.width)
                         : fmt::format("  {:>{}}", text, column.width);
 }
 
-/// `text` behind `first`, in lines of kMachineColumns columns that begin below its end.
+/// Returns `text` behind `first`, wrapped at kMachineColumns; further lines begin below the end of `first`.
 std::string filled(const std::string& first, std::string_view text) {
   const std::size_t indent = std::min(first.size(), kMachineColumns / 2);
   std::string out, line = first;
   bool is_first = true;
   while (!text.empty()) {
     std::size_t end = std::min(text.find(' '), text.size());
-    // A figure keeps its sign of percent.
+    // A number and its percent sign stay on one line.
     if (text.substr(end).starts_with(" %")) end = std::min(text.find(' ', end + 1), text.size());
     const std::string_view word = text.substr(0, end);
     text.remove_prefix(std::min(text.size(), end + 1));
@@ -134,11 +147,13 @@ std::string filled(const std::string& first, std::string_view text) {
   return out + line + "\n";
 }
 
+// Width of the labels below the table.
 constexpr std::size_t kLabelColumns = 14;
 std::string labelled_line(std::string_view label, std::string_view text) {
   return filled(fmt::format("{:<{}}", label, kLabelColumns), text);
 }
 
+/// Returns the table. A row that cannot run has its reason behind the names.
 std::string table_of(const MachineComparison& c) {
   std::vector<Column> columns = columns_of(c);
   fit_widths(columns, c);
@@ -154,13 +169,14 @@ std::string table_of(const MachineComparison& c) {
   return out;
 }
 
+/// Returns what was trained.
 std::string asked(const MachineComparison& c) {
   return fmt::format(
       "{} with {}, {}, {}.", c.training, c.strategy, c.precision,
       c.strong_scaling ? fmt::format("global batch {}", c.batch) : fmt::format("batch {} per GPU", c.batch));
 }
 
-/// What the figures are of, and what decides what is cheapest.
+/// Returns what times and costs are of, and what decides which machine is the cheapest.
 std::string amounts(const MachineComparison& c) {
   std::string text = "Times, GPU-hours, cost and energy are of ";
   if (c.amount == AmountOf::run)
@@ -178,7 +194,7 @@ std::string amounts(const MachineComparison& c) {
   return text;
 }
 
-/// Warnings that are shown; the other formats have all.
+// Largest number of warnings; the other formats have all.
 constexpr std::size_t kWarnings = 4;
 std::string warnings_of(const MachineComparison& c) {
   const std::size_t shown = std::min(kWarnings, c.warnings.size());
@@ -191,7 +207,8 @@ std::string warnings_of(const MachineComparison& c) {
   return out;
 }
 
-/// Texts of evidence begin with the label themselves.
+/// Returns the measured runs that calibrate the predictions. Their texts begin with the label, which is
+/// removed.
 std::string measured_of(const MachineComparison& c) {
   constexpr std::string_view kWord = "Measured ";
   std::string out;
@@ -200,6 +217,7 @@ std::string measured_of(const MachineComparison& c) {
   return out;
 }
 
+/// Returns the decisions of the model on each cluster, for --explain.
 std::string decisions(const MachineComparison& c) {
   std::string out;
   for (const auto& [cluster, list] : c.decisions) {
@@ -211,6 +229,7 @@ std::string decisions(const MachineComparison& c) {
 
 }  // namespace
 
+// --quiet prints the verdict alone.
 std::string write_machines_table(const MachineComparison& c, const ReportOptions& options) {
   std::string out = filled("", c.verdict);
   if (options.quiet) return out;

@@ -1,10 +1,13 @@
-// The fields of the best strategy of many jobs, as JSON and CSV.
+// Declares the JSON fields and CSV columns of the best strategy for each pair of model and cluster.
+//
+// A strategy counts as equally fast within 2 % of the best one.
 #include "sim/report/comparison/comparison_catalog.hpp"
 #include "sim/report/comparison/comparison_fields.hpp"
 #include "sim/report/fields/csv_table.hpp"
 
 namespace foretrain {
 
+// foretrain.strategies/1: choices[].
 template <>
 const OutputObject<StrategyChoice>& output_object<StrategyChoice>() {
   using C = StrategyChoice;
@@ -26,6 +29,7 @@ const OutputObject<StrategyChoice>& output_object<StrategyChoice>() {
   return object;
 }
 
+// foretrain.strategies/1: the whole report.
 template <>
 const OutputObject<StrategyMatrix>& output_object<StrategyMatrix>() {
   using M = StrategyMatrix;
@@ -41,6 +45,7 @@ const OutputObject<StrategyMatrix>& output_object<StrategyMatrix>() {
 
 std::string write_matrix_json(const StrategyMatrix& m) { return json_text(declared_json(m)); }
 
+// There is one line for each pair of model and cluster.
 std::string write_matrix_csv(const StrategyMatrix& m) {
   static const std::vector<CsvColumn> columns{
       {"gpus", "../gpus"}, {"model"},       {"cluster"}, {"best"},

@@ -1,4 +1,5 @@
-// Recorded programs side by side: a column for each, a line for what it is, issues and sends in a step.
+// Writes recorded programs side by side: a column for each program, and a line for each thing that it is,
+// issues or sends.
 #include <algorithm>
 #include <array>
 
@@ -12,12 +13,15 @@ namespace foretrain {
 
 namespace {
 
+// Number of kinds of collectives.
 constexpr std::size_t kWireOperations = static_cast<std::size_t>(WireOperation::barrier) + 1;
+// Stands for a number that is unknown or zero.
 constexpr std::string_view kNothing = "-";
 
-/// "13,883"
+/// Returns a number with separators, such as "13,883".
 std::string grouped(std::int64_t number) { return fmt::format("{}", fmt::group_digits(number)); }
 
+// Number and bytes of messages of one kind.
 struct SentTotal {
   std::int64_t count = 0;
   Bytes bytes{};
@@ -30,13 +34,14 @@ struct SentTotal {
   }
 };
 
-/// What rank 0 issues in an optimizer step.
+// Everything that rank 0 issues in an optimizer step.
 struct IssuedTotals {
   std::int64_t operators = 0, reads = 0;
   std::array<SentTotal, kWireOperations> sent{};
   SentTotal sends{};
 };
 
+/// Counts the rows of the program's first rank.
 IssuedTotals totals_of(const Program& program) {
   IssuedTotals out;
   for (const ProgramRow& row : program.ranks.front().rows) {
@@ -49,12 +54,13 @@ IssuedTotals totals_of(const Program& program) {
   return out;
 }
 
+// A line of the table.
 struct ProgramsLine {
   std::string name;
   std::vector<std::string> cells;
 };
 
-/// A line of `cell(program)` of each.
+/// Returns a line with `cell(totals)` for each program.
 template <class Cell>
 ProgramsLine line_of_each(std::string name, const std::vector<IssuedTotals>& totals, Cell cell) {
   ProgramsLine line{std::move(name), {}};
@@ -62,6 +68,7 @@ ProgramsLine line_of_each(std::string name, const std::vector<IssuedTotals>& tot
   return line;
 }
 
+/// Adds the lines about the programs themselves; "-" for an unknown number.
 void add_facts(const std::vector<const Program*>& programs, std::vector<ProgramsLine>& lines) {
   const auto fact = [&](const char* name, std::int64_t Program::*number) {
     ProgramsLine line{name, {}};
@@ -76,7 +83,7 @@ void add_facts(const std::vector<const Program*>& programs, std::vector<Programs
   fact("backward passes", &Program::micro_steps);
 }
 
-/// What none of them does has no line.
+/// Adds a line for each kind of message that at least one program sends.
 void add_sent(const std::vector<IssuedTotals>& totals, std::vector<ProgramsLine>& lines) {
   for (std::size_t i = 0; i < kWireOperations; ++i) {
     if (std::ranges::any_of(totals, [i](const IssuedTotals& one) { return one.sent[i].count > 0; }))
@@ -89,6 +96,7 @@ void add_sent(const std::vector<IssuedTotals>& totals, std::vector<ProgramsLine>
 
 }  // namespace
 
+// Each column is as wide as its widest cell.
 std::string write_programs_table(const std::vector<const Program*>& programs) {
   std::vector<IssuedTotals> totals;
   for (const Program* program : programs) totals.push_back(totals_of(*program));

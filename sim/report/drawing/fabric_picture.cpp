@@ -1,5 +1,5 @@
-// Levels of switches from the top down, nodes at the foot; whatever the kind of network, its graph says what
-// is joined to what.
+// Draws the network between nodes: levels of switches from top to bottom, and nodes at the bottom. Only the
+// graph of the cluster is used, so every kind of fabric is drawn by the same code.
 #include "sim/report/drawing/fabric_picture.hpp"
 
 #include <algorithm>
@@ -23,11 +23,14 @@ namespace foretrain {
 
 namespace {
 
+// Limits: boxes of nodes and of switches that are drawn one by one, and nodes that are built at all.
 constexpr int kMostNodesDrawn = 8, kMostSwitchesDrawn = 16, kMostNodesBuilt = 2048;
+// Sizes in pixels: boxes, distance of columns and rows, heading, and room for arcs above a row.
 constexpr double kBoxWide = 66, kBoxHigh = 30, kColumnWide = 78, kRowHigh = 86, kHead = 58, kArcHigh = 60;
+// Average width of a character in pixels.
 constexpr double kTextWidth = 7.2;
 
-/// A level: nodes are 0, what stands above them has larger numbers.
+/// Returns the level of a vertex: 0 for a node, and larger numbers for switches above it.
 int level_of(const Vertex& vertex) {
   switch (vertex.kind) {
     case VertexKind::leaf:
@@ -42,7 +45,7 @@ int level_of(const Vertex& vertex) {
   }
 }
 
-/// Links of the fabric, both directions counted once.
+// The links between two boxes; both directions count as one link.
 struct Joint {
   int links = 0;
   double bytes_per_s = 0;
@@ -50,10 +53,12 @@ struct Joint {
 
 using Box = std::pair<int, int>;  ///< level and number in it
 
+// The picture. In the summary a box stands for all vertices of a level.
 class FabricDrawing {
  public:
   FabricDrawing(const ClusterSpec& spec, int nodes)
       : spec_(spec), nodes_(nodes), cluster_(Cluster::build(spec, nodes)) {
+    // Vertices outside of nodes are switches.
     for (const Vertex& vertex : cluster_.vertices()) {
       if (vertex.node < 0) ++counts_[static_cast<std::size_t>(level_of(vertex))];
     }
@@ -62,6 +67,7 @@ class FabricDrawing {
     find_joints();
   }
 
+  /// Returns the picture with its upper left corner at (left, top).
   FabricPicture draw(double left, double top) const {
     const double arcs = has_arcs() ? kArcHigh : 0;
     FabricPicture picture{{}, width(), kHead + arcs + (rows() - 1) * kRowHigh + kBoxHigh + 8};
@@ -73,6 +79,7 @@ class FabricDrawing {
         "<text class=\"title\" x=\"{0:.0f}\" y=\"{1:.0f}\">Network, {2}{3}</text><text x=\"{0:.0f}\" "
         "y=\"{4:.0f}\">{5}</text>\n",
         left, top + 18, all, is_summary_ ? ": a box stands for a level" : "", top + 38, xml_text(words));
+    // Lines come first, so that boxes cover their ends.
     for (const auto& [ends, joint] : joints_)
       picture.elements += line(ends.first, ends.second, joint, left, top + kHead + arcs);
     for (int level = 3; level >= 0; --level) {
@@ -82,24 +89,28 @@ class FabricDrawing {
   }
 
  private:
+  /// Returns the box that shows the vertex.
   Box box_of(VertexId id) const {
     const Vertex& vertex = cluster_.vertices()[id];
     const int level = level_of(vertex);
     return {level, is_summary_ ? 0 : level == 0 ? vertex.node : vertex.index};
   }
 
+  /// Collects the network links between boxes.
   void find_joints() {
     const ClusterLinks& links = cluster_.links();
     for (std::size_t id = cluster_.first_link(nodes_); id < links.size(); ++id) {
       const ClusterLink link = links[id];
       if (link.kind != LinkKind::network) continue;
       const Box a = box_of(link.from), b = box_of(link.to);
+      // The other direction of the same link.
       if (a > b || (a == b && link.from > link.to)) continue;
       Joint& joint = joints_[{a, b}];
       ++joint.links, joint.bytes_per_s += link.bandwidth.per_second;
     }
   }
 
+  /// Returns the number of boxes of a level.
   int boxes(int level) const {
     const int count = counts_[static_cast<std::size_t>(level)];
     return is_summary_ ? std::min(count, 1) : count;
@@ -107,6 +118,7 @@ class FabricDrawing {
   int rows() const {
     return static_cast<int>(std::ranges::count_if(counts_, [](int count) { return count > 0; }));
   }
+  /// Returns the row of a level, counted from the top; levels without boxes take no row.
   int row_of(int level) const {
     int row = 0;
     for (int above = 3; above > level; --above) row += boxes(above) > 0 ? 1 : 0;
@@ -117,16 +129,19 @@ class FabricDrawing {
     for (int level = 0; level < 4; ++level) most = std::max(most, boxes(level));
     return most;
   }
+  /// Returns the width of a box, which depends on its name in the summary.
   double wide(int level) const {
     return is_summary_ ? std::max(kBoxWide, 24 + kTextWidth * static_cast<double>(name({level, 0}).size()))
                        : kBoxWide;
   }
   double width() const { return is_summary_ ? 560 : columns() * kColumnWide; }
+  /// Returns true when two boxes of one level are linked.
   bool has_arcs() const {
     return std::ranges::any_of(
         joints_, [](const auto& joint) { return joint.first.first.first == joint.first.second.first; });
   }
 
+  /// Returns the name in the box, such as "leaf3", or "12 leaf switches" in the summary.
   std::string name(Box box) const {
     static constexpr std::array<std::string_view, 4> kNames{"node", "leaf", "spine", "core"};
     const auto level = static_cast<std::size_t>(box.first);
@@ -139,11 +154,13 @@ class FabricDrawing {
     return counted(counts_[level], std::string(kind) + std::string(sort));
   }
 
+  /// Returns the centre of a box.
   std::pair<double, double> center(Box box, double left, double top) const {
     const double share = is_summary_ ? 130 : width() / boxes(box.first);
     return {left + share * (box.second + 0.5), top + row_of(box.first) * kRowHigh + kBoxHigh / 2};
   }
 
+  /// Returns a box with its name.
   std::string box(Box box, double left, double top) const {
     const auto [x, y] = center(box, left, top);
     return fmt::format(
@@ -154,7 +171,7 @@ class FabricDrawing {
         y + 4, name(box));
   }
 
-  /// Between levels straight, within one above it.
+  /// Returns the line between two boxes: straight between levels, an arc above boxes of the same level.
   std::string line(Box lower, Box upper, const Joint& joint, double left, double top) const {
     const auto [ax, ay] = center(lower, left, top);
     const auto [bx, by] = center(upper, left, top);
@@ -170,6 +187,7 @@ class FabricDrawing {
                         (from + to) / 2, ay - kBoxHigh / 2 - depth, to, ay - kBoxHigh / 2);
       x = ax + 40, y = ay - kBoxHigh / 2 - 14;
     }
+    // The width grows with the number of links up to a limit.
     const double thick = is_summary_ ? 3 : std::min(6.0, 1 + 0.6 * joint.links);
     std::string out = fmt::format(
         "<path class=\"link network\" stroke-width=\"{:.1f}\" d=\"{}\"><title>{} to {}: "
@@ -189,6 +207,7 @@ class FabricDrawing {
 
 }  // namespace
 
+// One node has no network to draw.
 FabricPicture draw_fabric(const ClusterSpec& spec, int nodes, double left, double top) {
   const int wanted = std::min({nodes > 0 ? nodes : spec.nodes, spec.nodes, kMostNodesBuilt});
   return wanted < 2 ? FabricPicture{} : FabricDrawing(spec, wanted).draw(left, top);

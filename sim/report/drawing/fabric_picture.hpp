@@ -1,4 +1,4 @@
-// The network between nodes as a part of an SVG.
+// The network between nodes as a part of an SVG drawing.
 #pragma once
 
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace foretrain {
 
-/// Elements that fill width x height from (left, top); nothing for one node.
+/// SVG elements that fill width x height from (left, top). They are empty for one node.
 struct FabricPicture {
   std::string elements;
   double width = 0, height = 0;
 };
 
-/// Of the first `nodes` nodes, 0: of all. Up to 8 nodes and 16 switches each is a box; beyond that a box
-/// stands for all of a level, with how many they are and how many links lead to the next.
+/// Draws the network of the first `nodes` nodes; 0: all. Up to 8 nodes and 16 switches, each has a box.
+/// Beyond that, a box stands for a whole level and states how many vertices and links it has.
 FabricPicture draw_fabric(const ClusterSpec& spec, int nodes, double left, double top);
 
 }  // namespace foretrain

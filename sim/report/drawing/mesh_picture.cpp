@@ -1,4 +1,5 @@
-// Points on a circle are the corners of a convex polygon: a line between two of them meets no third.
+// Draws linked GPUs on a circle. They are the corners of a convex polygon, so a line between two never
+// touches a third.
 #include "sim/report/drawing/mesh_picture.hpp"
 
 #include <algorithm>
@@ -17,11 +18,12 @@ namespace foretrain {
 
 namespace {
 
-/// Links that can be told apart as arcs in a row.
+// Largest number of links that can be told apart as arcs in a row.
 constexpr int kMostArcs = 6;
+// Radius of the circle and of a GPU, and height of the heading, in pixels.
 constexpr double kMeshRadius = 100, kMeshGpu = 15, kMeshTop = 34;
 
-/// Links between two GPUs, in the order of the node's file.
+/// Returns the links between two GPUs, in the order of the node's file.
 std::vector<const NodeLink*> gpu_links(const NodeSpec& node) {
   std::vector<const NodeLink*> out;
   for (const NodeLink& link : node.links) {
@@ -30,9 +32,10 @@ std::vector<const NodeLink*> gpu_links(const NodeSpec& node) {
   return out;
 }
 
+/// Returns the number in a name such as "gpu3".
 int gpu_number(const std::string& device) { return std::stoi(device.substr(3)); }
 
-/// Clockwise from the top.
+/// Returns the place of a GPU, clockwise from the top.
 DrawnPoint place_of_gpu(int gpu, int gpus, DrawnPoint middle) {
   const double angle = 2 * std::numbers::pi * gpu / gpus - std::numbers::pi / 2;
   return {middle.x + kMeshRadius * std::cos(angle), middle.y + kMeshRadius * std::sin(angle)};
@@ -42,10 +45,12 @@ DrawnPoint place_of_gpu(int gpu, int gpus, DrawnPoint middle) {
 
 double line_width(int count) { return std::min(6.0, 1 + 0.6 * count); }
 
+// Up to this number of links, arcs in a row are easier to read.
 bool has_mesh(const NodeSpec& node) {
   return gpu_links(node).size() > static_cast<std::size_t>(std::max(node.gpus, kMostArcs));
 }
 
+// Lines come first, so that circles cover their ends.
 std::string draw_mesh(const NodeSpec& node, DrawnPoint corner) {
   const DrawnPoint middle{corner.x + kMeshWidth / 2, corner.y + kMeshTop + kMeshGpu + kMeshRadius};
   std::string out = fmt::format("<text class=\"title\" x=\"{:.0f}\" y=\"{:.0f}\">Links between GPUs</text>\n",

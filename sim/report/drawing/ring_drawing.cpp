@@ -1,4 +1,4 @@
-// Whatever stands next to what in the node, the order of a ring can be seen on a circle.
+// Draws a ring of NCCL on a circle, where its order is visible independently of the node's layout.
 #include "sim/report/drawing/ring_drawing.hpp"
 
 #include <algorithm>
@@ -14,11 +14,13 @@ namespace foretrain {
 
 namespace {
 
+// Radius of the circle in pixels.
 constexpr double kRadius = 56;
+// Colours that differ from each other and from those of links.
 constexpr std::array<std::string_view, 8> kRingColors{"#0a7bbd", "#d9580d", "#0f9d6c", "#b5589a",
                                                       "#b08900", "#7a6ff0", "#c4314b", "#2f8f9d"};
 
-/// A triangle in the middle of an edge, pointing along it.
+/// Returns a triangle in the middle of an edge that points along it.
 std::string arrow(DrawnPoint from, DrawnPoint to) {
   const double length = std::hypot(to.x - from.x, to.y - from.y);
   if (length < 1) return {};
@@ -33,12 +35,14 @@ std::string arrow(DrawnPoint from, DrawnPoint to) {
 
 std::string_view ring_color(std::size_t ring) { return kRingColors[ring % kRingColors.size()]; }
 
+// The rim, the path with its arrows, the GPUs, and up to three lines of text below.
 std::string draw_ring(const DrawnRing& drawn, DrawnPoint corner) {
   const ChannelGroup& ring = drawn.ring;
   const std::vector<int>& gpus = drawn.gpus;
   const std::size_t number = drawn.number;
   const bool closed = drawn.closed;
   const DrawnPoint middle{corner.x + kRingWidth / 2, corner.y + 14 + kRadius};
+  // Returns the place of a GPU on the circle, clockwise from the top.
   const auto at = [&](int gpu) {
     const auto place = static_cast<double>(std::ranges::find(gpus, gpu) - gpus.begin());
     const double angle =
@@ -54,10 +58,12 @@ std::string draw_ring(const DrawnRing& drawn, DrawnPoint corner) {
     way += fmt::format("{}{:.1f},{:.1f}", i == 0 ? "M" : "L", at(order[i]).x, at(order[i]).y);
     if (i > 0) arrows += arrow(at(order[i - 1]), at(order[i]));
   }
+  // Between two GPUs the closing edge would lie on the first one.
   if (closed && order.size() > 2) arrows += arrow(at(order.back()), at(order.front()));
   out += fmt::format("<path class=\"ring\" stroke=\"{}\" d=\"{}{}\"/><path fill=\"{}\" d=\"{}\"/>\n",
                      ring_color(number), way, closed ? "Z" : "", ring_color(number), arrows);
   for (const int gpu : ring.path.gpus) {
+    // On several nodes the ring enters at its first GPU and leaves at its last, which are marked.
     const bool end = !closed && (gpu == ring.path.gpus.front() || gpu == ring.path.gpus.back());
     out += fmt::format(
         "<circle cx=\"{0:.1f}\" cy=\"{1:.1f}\" r=\"10\" fill=\"{2}\"{5}/><text class=\"small\" x=\"{0:.1f}\" "

@@ -1,4 +1,4 @@
-// Texts in drawings of sizes on a logarithmic axis.
+// Texts of drawings, and labels of sizes on a logarithmic axis.
 #pragma once
 
 #include <string>
@@ -6,17 +6,17 @@
 
 namespace foretrain {
 
-/// A <text> element with its line end; `content` is put in as it is, `more` are further attributes with a
-/// leading blank.
+/// Returns a <text> element and a line end. `content` is inserted unchanged, so it must be escaped. `more`
+/// holds further attributes with a leading blank.
 std::string svg_label(double x, double y, std::string_view anchor, std::string_view content,
                       std::string_view more = "");
-/// 2^power bytes: "64 KiB".
+/// Returns the size of 2^power bytes, such as "64 KiB".
 std::string size_label(int power);
 
-// Any text inside HTML and SVG.
+// Escaping of texts in HTML and SVG.
 
-/// With & < > " as entities and all else as printable_lines(), so that every parser takes it and lines stay
-/// lines.
+/// Returns the text with & < > " as entities and other characters as in printable_lines(). Every parser
+/// accepts the result, and line ends stay.
 std::string xml_text(std::string_view text);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// Devices of a kind share a shape; parallel links are one edge with their count.
+// Writes a node for Graphviz. Devices of a kind share a shape; parallel links are one edge with their count.
+// NVLinks are bold, and NCCL's rings are coloured arrows.
 #include <fmt/format.h>
 
 #include "sim/base/quantity.hpp"
@@ -10,13 +11,14 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the shape of a device.
 std::string_view shape_of(VertexKind kind) {
   if (kind == VertexKind::gpu) return "box";
   if (kind == VertexKind::cpu) return "box3d";
   return kind == VertexKind::nic ? "house" : "ellipse";
 }
 
-/// A quoted string of Graphviz.
+/// Returns the text as a quoted string of Graphviz.
 std::string dot_string(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -26,6 +28,7 @@ std::string dot_string(std::string_view text) {
   return out + "\"";
 }
 
+/// Returns the edges of a ring. They do not influence the layout (constraint=false).
 std::string ring_edges(const ChannelGroup& ring, std::size_t number, bool closed) {
   const std::vector<int>& gpus = ring.path.gpus;
   std::string out;
@@ -33,6 +36,8 @@ std::string ring_edges(const ChannelGroup& ring, std::size_t number, bool closed
     out += fmt::format("  {} -- {} [dir=forward, constraint=false, penwidth=2, color=\"{}\"];\n", from, to,
                        ring_color(number));
   };
+  // A ring over several nodes enters and leaves by adapters; within a node it closes from the last GPU to the
+  // first.
   if (ring.path.nic_in >= 0) edge(fmt::format("nic{}", ring.path.nic_in), fmt::format("gpu{}", gpus.front()));
   for (std::size_t i = 0; i + 1 < gpus.size(); ++i)
     edge(fmt::format("gpu{}", gpus[i]), fmt::format("gpu{}", gpus[i + 1]));
@@ -44,6 +49,7 @@ std::string ring_edges(const ChannelGroup& ring, std::size_t number, bool closed
 
 }  // namespace
 
+// Devices come from the node's graph, so unused ones are drawn too.
 std::string write_topology_dot(const TopologyDrawing& drawing) {
   const NodeSpec& node = drawing.cluster.node;
   std::string out = fmt::format(
@@ -59,6 +65,7 @@ std::string write_topology_dot(const TopologyDrawing& drawing) {
                                               to_string(link.type.bandwidth * link.count))),
                        nvlink ? ", style=bold" : "");
   }
+  // Rings are drawn only for a job. Channels with the same path are one ring here.
   if (drawing.job != nullptr) {
     const auto groups = group_channels(drawing.job->shapes.front().ring.paths);
     for (std::size_t i = 0; i < groups.size() && i < kMostDrawnRings; ++i)

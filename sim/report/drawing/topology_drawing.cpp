@@ -1,5 +1,8 @@
-// The node on top, drawn from its layout; a legend of its links; below, each different ring on a circle of
-// its own, where its order can be seen whatever stands next to what in the node.
+// Draws a node as SVG: the node at the top, a legend of its links below, and then each different ring on a
+// circle of its own, where its order is visible. The network between nodes stands at the bottom.
+//
+// The drawing is meant for documents and for a check by eye, whether a cluster file describes the machine
+// that was meant.
 #include "sim/report/drawing/topology_drawing.hpp"
 
 #include <algorithm>
@@ -24,9 +27,12 @@ namespace foretrain {
 
 namespace {
 
+// Sizes in pixels: distance of columns and rows, boxes, margin, and top of the node.
 constexpr double kColumn = 74, kRow = 92, kBoxWidth = 66, kBoxHeight = 30, kMargin = 24, kNodeTop = 76;
+// Height of a line of the legend, and room below the node for arcs between GPUs.
 constexpr double kLegendLine = 20, kArcRoom = 112;
 
+// The style has one colour for each kind of device, with brighter ones for dark backgrounds.
 constexpr std::string_view kTopologyStyle =
     "<style>\n"
     "  text { font: 12px system-ui, sans-serif; fill: #3d444d; }\n"
@@ -50,9 +56,10 @@ constexpr std::string_view kTopologyStyle =
     "stroke: #ff9a5c; } .nvswitch { stroke: #54b4ee; } }\n"
     "</style>\n";
 
-/// What people call things may be long.
+/// Returns a name from a file, shortened to fit.
 std::string shown_name(std::string_view name) { return shortened(printable(name), 60); }
 
+/// Return the style class of a device and of a link.
 std::string_view class_of(VertexKind kind) {
   switch (kind) {
     case VertexKind::gpu:
@@ -73,7 +80,7 @@ std::string_view class_of(LinkKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-/// One node: boxes and the lines between them.
+// The picture of one node: boxes, and lines between them.
 class NodePicture {
  public:
   explicit NodePicture(const NodeSpec& node)
@@ -83,12 +90,14 @@ class NodePicture {
         !has_mesh_ && std::ranges::any_of(node.links, [&](const NodeLink& link) { return is_arc(link); });
   }
 
+  /// Returns the width without margins.
   double width() const { return layout_.columns * kColumn; }
-  /// Where the picture ends, arcs included.
+  /// Returns the lower end of the picture, including arcs.
   double bottom() const {
     return kNodeTop + (layout_.rows - 1) * kRow + kBoxHeight + (has_arcs_ ? kArcRoom : 0);
   }
 
+  /// Returns the elements, with the left edge at `left`. Lines come first, so that boxes cover their ends.
   std::string draw(double left) const {
     std::string out;
     for (const NodeLink& link : node_.links)
@@ -98,31 +107,34 @@ class NodePicture {
   }
 
  private:
+  /// Returns the centre of a device.
   DrawnPoint center(std::size_t v, double left) const {
     const DrawnDevice& device = layout_.devices[v];
     return {left + device.column * kColumn, kNodeTop + device.row * kRow + kBoxHeight / 2};
   }
-  /// NVSwitches are bars that share the width, so that most links lead straight down.
+  /// Returns the width of a device's box. NVSwitches share the whole width, so that most links to them are
+  /// vertical.
   double box_width(std::size_t v) const {
     return graph_.vertices[v].kind == VertexKind::nvswitch
                ? std::max(kBoxWidth, width() / node_.nvswitches - 8)
                : kBoxWidth;
   }
-  /// Where a line to `other` leaves a device.
+  /// Returns where a line to `other` leaves a device.
   DrawnPoint port(std::size_t v, DrawnPoint other, double left) const {
     const DrawnPoint at = center(v, left);
     const double reach = (box_width(v) - kBoxWidth) / 2;
     return {std::clamp(other.x, at.x - reach, at.x + reach), at.y};
   }
+  /// Returns the vertex of a name; names in a node's file are checked when it is read.
   std::size_t device(const std::string& name) const { return *find_device(node_, name); }
-  /// Between devices of one row, below it; CPUs are joined by straight lines unless another one stands
-  /// between.
+  /// Returns true for a link between two GPUs, which stand in one row and are joined by an arc below it.
   bool is_arc(const NodeLink& link) const {
     const VertexKind a = graph_.vertices[device(link.a)].kind, b = graph_.vertices[device(link.b)].kind;
     return a == VertexKind::gpu && b == VertexKind::gpu;
   }
 
-  /// An arc below GPUs and above CPUs; otherwise a line between the edges that face each other.
+  /// Returns the path of a link: an arc below GPUs, an arc above CPUs, or a line between the edges that face
+  /// each other.
   std::string way_of(const NodeLink& link, DrawnPoint a, DrawnPoint b) const {
     const bool level = a.y == b.y;
     if (level && (is_arc(link) || link.type.kind == LinkKind::socket)) {
@@ -138,6 +150,7 @@ class NodePicture {
     return fmt::format("M{:.0f},{:.0f}L{:.0f},{:.0f}", a.x + aside, a.y + down, b.x - aside, b.y - down);
   }
 
+  /// Returns the line of a link, with a tooltip.
   std::string line_of(const NodeLink& link, double left) const {
     const std::size_t from = device(link.a), to = device(link.b);
     const DrawnPoint a = port(from, center(to, left), left), b = port(to, center(from, left), left);
@@ -148,6 +161,7 @@ class NodePicture {
         xml_text(shown_name(link.type.name)), to_string(link.type.bandwidth * link.count));
   }
 
+  /// Returns the box of a device with its name.
   std::string box_of(std::size_t v, double left) const {
     const DrawnPoint at = center(v, left);
     const std::string_view kind = class_of(graph_.vertices[v].kind);
@@ -164,7 +178,8 @@ class NodePicture {
   bool has_mesh_ = false, has_arcs_ = false;
 };
 
-/// "8 pairs by 2 x nvlink2, 48.5 GBps each way", by kind, name and count.
+/// Returns the legend: one line for each kind, name and count of links, such as "8 pairs by 2 x nvlink2, 48.5
+/// GBps each way".
 std::string topology_legend(const NodeSpec& node, double y) {
   std::map<std::tuple<LinkKind, std::string, int>, int> rows;
   for (const NodeLink& link : node.links) ++rows[{link.type.kind, link.type.name, link.count}];
@@ -184,12 +199,14 @@ std::string topology_legend(const NodeSpec& node, double y) {
   return out;
 }
 
+/// Returns the number of lines of the legend.
 std::size_t legend_lines(const NodeSpec& node) {
   std::set<std::tuple<LinkKind, std::string, int>> rows;
   for (const NodeLink& link : node.links) rows.insert({link.type.kind, link.type.name, link.count});
   return rows.size();
 }
 
+/// Returns the different rings on the job's first node, at most kMostDrawnRings.
 std::vector<ChannelGroup> rings_of(const TopologyDrawing& drawing) {
   if (drawing.job == nullptr) return {};
   std::vector<ChannelGroup> rings = group_channels(drawing.job->shapes.front().ring.paths);
@@ -202,9 +219,10 @@ std::vector<ChannelGroup> rings_of(const TopologyDrawing& drawing) {
 
 namespace {
 
-constexpr double kLetter = 7.2;  ///< at most, of the text's size on average
+// Upper limit of the average width of a character in pixels.
+constexpr double kLetter = 7.2;
 
-/// Titles and the widest line of the legend set how narrow a drawing may be.
+/// Returns the least width of the drawing, for its titles and the widest line of the legend.
 double least_width(const TopologyDrawing& drawing) {
   double letters = static_cast<double>(std::max(drawing.cluster.name.size() * 5 / 4 + 12, std::size_t{40}));
   for (const NodeLink& link : drawing.cluster.node.links)
@@ -212,7 +230,7 @@ double least_width(const TopologyDrawing& drawing) {
   return std::min(letters, 150.0) * kLetter + 36;
 }
 
-/// The head of the file, with what screen readers say.
+/// Returns the start of the file, with a title and a description for screen readers.
 std::string topology_head(const TopologyDrawing& drawing, double width, double height, std::size_t rings) {
   const NodeSpec& node = drawing.cluster.node;
   const std::string title = xml_text(shown_name(drawing.cluster.name));
@@ -232,6 +250,7 @@ std::string topology_head(const TopologyDrawing& drawing, double width, double h
 
 }  // namespace
 
+// Heights are computed from top to bottom; the width is that of the widest part.
 std::string draw_topology(const TopologyDrawing& drawing) {
   const NodePicture picture(drawing.cluster.node);
   const std::vector<ChannelGroup> rings = rings_of(drawing);

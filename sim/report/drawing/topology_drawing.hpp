@@ -10,38 +10,45 @@
 
 namespace foretrain {
 
-/// What is drawn. `job`: its rings on its first node, at most kMostDrawnRings different ones; null: none.
+/// The content of a drawing. `job` gives rings on its first node, at most kMostDrawnRings different ones;
+/// nullptr: none.
 struct TopologyDrawing {
   const ClusterSpec& cluster;
   const nccl::Job* job = nullptr;
-  int nodes = 0;  ///< of the network, the first so many; 0: all
+  /// Number of nodes of the network that are drawn; 0: all.
+  int nodes = 0;
 };
+/// Largest number of different rings in a drawing.
 inline constexpr int kMostDrawnRings = 16;
 
-/// An SVG of its own, readable on light and dark ground; the width of a line grows with the number of links.
+/// Returns the drawing as SVG. Light and dark backgrounds both work. The width of a line grows with its
+/// number of links.
 std::string draw_topology(const TopologyDrawing& drawing);
 
-/// The same for Graphviz: an undirected graph, rings as coloured edges on top of it.
+/// Returns the drawing for Graphviz: an undirected graph, with rings as coloured edges on top.
 std::string write_topology_dot(const TopologyDrawing& drawing);  // topology_dot.cpp
 
-// Where the devices of a node stand in a drawing: CPUs above, their switches below them, then GPUs and NICs,
-// NVSwitches at the foot.
+// The layout of a node's devices: CPUs at the top, switches below them, then GPUs and adapters, NVSwitches at
+// the bottom.
 
-/// A device of a node in the picture.
+/// The place of a device.
 struct DrawnDevice {
-  double column = 0;  ///< centre, in widths of a device
-  int row = 0;        ///< 0: the CPUs
+  /// Centre, in widths of a device.
+  double column = 0;
+  /// Row from the top; 0: the CPUs.
+  int row = 0;
 };
 
-/// The places of a node's devices in the picture.
+/// The places of all devices of a node.
 struct NodeLayout {
-  std::vector<DrawnDevice> devices;  ///< by vertex of the node
+  /// Place of each vertex of the node's graph.
+  std::vector<DrawnDevice> devices;
   double columns = 1;
   int rows = 1;
 };
 
-/// Devices that hang below one parent stand side by side and in order; one that no way leads to from a CPU
-/// stands after them.
+/// Returns the layout. Devices below one parent stand side by side in the order of their numbers. Devices
+/// that no path connects to a CPU stand at the right end.
 NodeLayout lay_out(const NodeGraph& graph);
 
 }  // namespace foretrain

@@ -1,5 +1,6 @@
-// A breadth-first tree from the CPUs over everything but GPUs and NVSwitches says who hangs below whom;
-// leaves take columns in its order, and everything else stands over the middle of its children.
+// Lays out a node as a tree. A breadth-first search from the CPUs over everything except NVSwitches decides
+// which device hangs below which. Leaves take columns in the order of the tree, and a parent stands over the
+// middle of its children.
 #include <algorithm>
 
 #include "sim/report/drawing/topology_drawing.hpp"
@@ -8,14 +9,18 @@ namespace foretrain {
 
 namespace {
 
+// Computes one layout.
 class Layouter {
  public:
   explicit Layouter(const NodeGraph& graph)
       : graph_(graph), children_(graph.vertices.size()), depth_(graph.vertices.size(), -1) {
+    // Devices start without a depth, which means unreached.
     layout_.devices.resize(graph.vertices.size());
   }
 
+  /// Returns the layout; may be called once.
   NodeLayout lay_out() {
+    // First the trees below CPUs, then devices that no CPU reaches.
     grow();
     for (VertexId v = 0; v < graph_.vertices.size(); ++v) {
       if (kind(v) == VertexKind::cpu) place(v);
@@ -29,16 +34,20 @@ class Layouter {
   }
 
  private:
+  /// Return the kind of a vertex, and whether devices may hang below it.
   VertexKind kind(VertexId v) const { return graph_.vertices[v].kind; }
   bool is_leaf(VertexId v) const { return kind(v) == VertexKind::gpu || kind(v) == VertexKind::nic; }
 
+  /// Builds the tree by breadth-first search. The order of a vertex's children is that of their numbers.
   void grow() {
+    // Queue of the search.
     std::vector<VertexId> line;
     for (VertexId v = 0; v < graph_.vertices.size(); ++v) {
       if (kind(v) == VertexKind::cpu) depth_[v] = 0, line.push_back(v);
     }
     for (std::size_t i = 0; i < line.size(); ++i) {
       const VertexId from = line[i];
+      // A path through a GPU or an adapter is none for the layout.
       if (is_leaf(from)) continue;
       for (const ClusterLink& link : graph_.links) {
         if (link.from != from || depth_[link.to] >= 0 || kind(link.to) == VertexKind::nvswitch) continue;
@@ -50,6 +59,7 @@ class Layouter {
     }
   }
 
+  /// Assigns columns to a vertex and everything below it.
   void place(VertexId v) {
     for (const VertexId child : children_[v]) place(child);
     DrawnDevice& device = layout_.devices[v];
@@ -60,7 +70,7 @@ class Layouter {
           (layout_.devices[children_[v].front()].column + layout_.devices[children_[v].back()].column) / 2;
   }
 
-  /// GPUs and NICs share a row below the deepest switch.
+  /// Assigns rows: GPUs and adapters share a row below the deepest switch, and NVSwitches the last row.
   void set_rows() {
     int leaves = 1, nvswitches = 0, seen = 0;
     for (VertexId v = 0; v < graph_.vertices.size(); ++v) {
@@ -80,6 +90,7 @@ class Layouter {
   std::vector<std::vector<VertexId>> children_;
   std::vector<int> depth_;
   NodeLayout layout_;
+  // Next free column.
   double next_column_ = 0;
 };
 

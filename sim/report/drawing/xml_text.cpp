@@ -1,4 +1,5 @@
-// What is printable is what every parser takes; then four characters that have a meaning.
+// Escapes text for XML and HTML. printable_lines() removes what no parser accepts, then four characters are
+// replaced.
 #include "sim/base/printable.hpp"
 #include "sim/report/drawing/svg_label.hpp"
 
@@ -6,6 +7,7 @@ namespace foretrain {
 
 namespace {
 
+/// Appends the character, or its entity.
 void append_to_xml(std::string& out, char c) {
   switch (c) {
     case '&':

@@ -1,4 +1,4 @@
-// Percentages are of the step: a residual of 0.05 is 5 % slower than simulated.
+// Writes evidence as text. Percentages are of the step: a residual of 0.05 means 5 % slower than simulated.
 #include "sim/report/evidence/evidence_report.hpp"
 
 #include <algorithm>
@@ -21,10 +21,12 @@ namespace foretrain {
 
 namespace {
 
+// Largest number of neighbours in a table; the others are counted.
 constexpr std::size_t kShownNeighbours = 12;
-/// Runs that leave more of the uncertainty are not worth five minutes.
+// Further runs are only proposed when less than this fraction of the uncertainty would be left.
 constexpr double kWorthMeasuring = 0.98;
 
+/// Returns a measured row in words: operation and size, or network, precision, batch and GPU.
 std::string described(const Observation& row) {
   if (row.what == Observed::collective)
     return fmt::format("{} of {} on {} ({} on {})", printable(row.op),
@@ -35,21 +37,26 @@ std::string described(const Observation& row) {
                      row.gpus > 1 ? fmt::format(", {} GPUs of {}", row.gpus, printable(row.cluster)) : "");
 }
 
+/// Returns the number of measurements behind an estimate, with repeats.
 int measurements_of(const Estimate& e) {
   int sum = 0;
   for (const Neighbour& n : e.neighbours) sum += n.repeats;
   return sum;
 }
 
+/// Returns a logarithmic factor as a signed percentage.
 std::string in_percent(double log_value) { return signed_percent(std::expm1(log_value), 0); }
 
-/// "steps by -6 % ± 5 from 9 measurements, nearest: …".
+/// Returns "steps by -6 % ± 5 from 9 measurements, nearest: …". The number behind ± is the spread of the
+/// correction.
 std::string correction_sentence(std::string_view what, double log_factor, const Estimate& e) {
   return fmt::format("{} by {} % ± {} from {}, nearest: {}", what, in_percent(log_factor),
                      percent(std::expm1(e.spread), 0), counted(measurements_of(e), "measurement"),
                      described(e.neighbours.front().row));
 }
 
+/// Returns the table of neighbours for --explain. Columns: distance in the covariance's units, weight in the
+/// correction, how much of the measurement is believed, residual, and the measurement.
 std::string neighbours_of(std::string_view what, const Estimate& e) {
   if (e.neighbours.empty()) return {};
   std::string out =
@@ -67,11 +74,13 @@ std::string neighbours_of(std::string_view what, const Estimate& e) {
   return out;
 }
 
-/// Of the trainings that others measured, each as it would run on the machine: the least known ones first.
+/// Returns the runs that would be most informative on the machine, of those that others measured: the least
+/// known first.
 std::string runs_to_make(const ResidualField& field, const std::string& cluster) {
   constexpr std::size_t kRuns = 5;
   const std::vector<Observation> rows = field.rows();
   const auto here = std::ranges::find(rows, cluster, &Observation::cluster);
+  // Any row of the machine tells its GPU.
   if (here == rows.end()) return "No row is of it: any run tells something.\n";
   struct Run {
     Observation question;
@@ -80,7 +89,9 @@ std::string runs_to_make(const ResidualField& field, const std::string& cluster)
   std::map<std::tuple<std::string, std::string, std::string>, Run> runs;
   for (const Observation& row : rows) {
     const auto key = std::tuple(row.model, row.precision, row.framework);
+    // Each combination of model, precision and framework is asked about once.
     if (row.what != Observed::step || runs.contains(key)) continue;
+    // The question is the same run on the GPU of this machine, and has no source yet.
     Observation question = row;
     question.source.clear(), question.cluster = cluster;
     question.gpu = here->gpu, question.architecture = here->architecture;
@@ -99,7 +110,7 @@ std::string runs_to_make(const ResidualField& field, const std::string& cluster)
   return out;
 }
 
-/// The command that makes rows of runs.
+/// Returns the command with which a user stores these runs.
 std::string kept_by(const std::vector<Observation>& runs) {
   std::string out =
       "  foretrain evidence add /dev/stdin <<END\n"
@@ -110,6 +121,7 @@ std::string kept_by(const std::vector<Observation>& runs) {
   return out + "END\n";
 }
 
+/// Returns the message sizes that evidence corrected.
 std::vector<const CallEvidence*> corrected_sizes(const CollectiveCurve& curve) {
   std::vector<const CallEvidence*> out;
   for (const CallEvidence& e : curve.evidence)
@@ -119,6 +131,7 @@ std::vector<const CallEvidence*> corrected_sizes(const CollectiveCurve& curve) {
 
 }  // namespace
 
+// The factor of the step is left out when the user's own measurement calibrates it.
 std::string evidence_line_of(const AppliedEvidence& e) {
   std::string out;
   if (!e.step.neighbours.empty() && e.calibrated_on == 0)
@@ -129,6 +142,7 @@ std::string evidence_line_of(const AppliedEvidence& e) {
   return measured_line_of(e.measured) + (out.empty() ? out : out + " (--evidence off: as simulated).\n");
 }
 
+// The first proposal leaves the least uncertainty.
 std::string runs_to_make_lines(const AppliedEvidence& e) {
   if (e.runs.empty() || e.runs.front().left >= kWorthMeasuring) return {};
   std::string out =
@@ -149,6 +163,7 @@ std::string neighbour_lines(const AppliedEvidence& e) {
          neighbours_of(fmt::format("{} GPUs over one", e.gpus), e.ratio);
 }
 
+// The range is over all corrected sizes; the largest size is described.
 std::string evidence_line_of(const CollectiveCurve& curve) {
   const std::vector<const CallEvidence*> corrected = corrected_sizes(curve);
   if (corrected.empty()) return {};
@@ -168,6 +183,7 @@ std::string neighbour_lines(const CollectiveCurve& curve) {
   return corrected.empty() ? "" : neighbours_of("the largest size", corrected.back()->estimate);
 }
 
+// Columns: rows of steps, of ratios (N GPUs over one), of collectives and of jobs; clusters; source.
 std::string write_evidence_list(const std::vector<Observation>& rows) {
   struct Counts {
     std::array<int, kObservedNames.size()> of{};
@@ -187,12 +203,14 @@ std::string write_evidence_list(const std::vector<Observation>& rows) {
   return out + counted(static_cast<int>(rows.size()), "row") + "\n";
 }
 
+// The comparison is case-sensitive.
 bool has_word(const Observation& row, const std::string& word) {
   return std::ranges::any_of(
       std::array<const std::string*, 6>{&row.run, &row.source, &row.model, &row.gpu, &row.cluster, &row.op},
       [&](const std::string* text) { return text->find(word) != std::string::npos; });
 }
 
+// Columns: kind of row, measured and predicted value, residual, and the run.
 std::string write_evidence_rows(const std::vector<Observation>& rows, const std::string& word) {
   std::string out =
       fmt::format("{:>10} {:>12} {:>12} {:>10}   run\n", "what", "measured", "predicted", "slower by");
@@ -205,11 +223,13 @@ std::string write_evidence_rows(const std::vector<Observation>& rows, const std:
   return out;
 }
 
+// First the rows with the largest residuals, then the runs that would help most.
 std::string write_evidence_report(const ResidualField& field, const std::string& cluster) {
   constexpr std::size_t kWorst = 5;
   std::vector<Observation> own = field.rows();
   std::erase_if(own, [&](const Observation& row) { return row.cluster != cluster; });
   std::string out = fmt::format("{}: {}\n", printable(cluster), counted(static_cast<int>(own.size()), "row"));
+  // Errors in either direction count alike.
   std::ranges::stable_sort(own, std::ranges::greater{},
                            [](const Observation& row) { return std::abs(residual_of(row)); });
   own.resize(std::min(own.size(), kWorst));

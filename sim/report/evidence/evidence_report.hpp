@@ -1,4 +1,5 @@
-// Evidence in words and tables: what it did to a prediction, what a store holds, what a field is worth.
+// Evidence in words and tables: its effect on a prediction, the content of a store, and how much a field is
+// worth.
 #pragma once
 
 #include <string>
@@ -10,34 +11,37 @@
 
 namespace foretrain {
 
-/// That line, and what trainings like it did: "Corrected by -6 % ± 5 from 9 measurements, nearest: …" and how
-/// to leave it; empty when nothing was.
+/// Returns the line about evidence below a prediction: measurements of the same training, and the correction
+/// by similar ones, such as "Corrected by -6 % ± 5 from 9 measurements, nearest: …". Empty when there was no
+/// evidence.
 std::string evidence_line_of(const AppliedEvidence& evidence);
-/// Short runs that would make the training's largest step surest, and the command that keeps them; empty when
-/// none would.
+/// Returns short runs that would narrow the prediction of the largest step, and the command that stores them.
+/// Empty when none would.
 std::string runs_to_make_lines(const AppliedEvidence& evidence);
-/// Every neighbour with distance and weight, for --explain; empty when there is none.
+/// Returns every neighbour with distance and weight, for --explain; empty when there is none.
 std::string neighbour_lines(const AppliedEvidence& evidence);
 
-/// The same of a collective's curve, over its sizes; empty when nothing was.
+/// Returns the line about the corrections of a collective's sizes; empty when there was none.
 std::string evidence_line_of(const CollectiveCurve& curve);
-/// The neighbours of the largest size that was corrected.
+/// Returns the neighbours of the largest corrected size.
 std::string neighbour_lines(const CollectiveCurve& curve);
 
-/// One line for each source: rows by kind and machines.
+/// Returns the output of `evidence list`: one line for each source with its numbers of rows and clusters.
 std::string write_evidence_list(const std::vector<Observation>& rows);
-/// Whether a name of the row has the word in it.
+/// Returns true when a name of the row (run, source, model, GPU, cluster, operation) contains the word.
 bool has_word(const Observation& row, const std::string& word);
-/// One line for each row of a run, source, model, GPU or cluster that has `word` in its name.
+/// Returns the output of `evidence show`: one line for each row that has the word.
 std::string write_evidence_rows(const std::vector<Observation>& rows, const std::string& word);
-/// Of a machine: the series that are farthest off, and the runs about which least is known.
+/// Returns the output of `evidence report`: the rows of a machine that are farthest off, and the runs about
+/// which least is known.
 std::string write_evidence_report(const ResidualField& field, const std::string& cluster);
+/// Returns the output of `evidence score`: one line for each group of rows.
 std::string write_field_scores(const std::vector<FieldScore>& scores, ResidualHoldOut left_out);
 
-/// A line for each number of known jobs.
+/// Returns the output of `evidence learn`: one line for each number of known jobs.
 std::string write_learning(const Learning& learning, const std::string& cluster);
-/// The same as an SVG of two panels: jobs one by one beside what was expected of them, and errors over known
-/// jobs. Requires jobs.
+/// Returns the drawing of `evidence learn` as SVG with two panels: each job with what was expected of it, and
+/// errors by number of known jobs. Precondition: there are jobs.
 std::string draw_learning(const Learning& learning, const std::string& cluster);
 
 }  // namespace foretrain

@@ -1,4 +1,7 @@
-// What a field is worth, in tables: rows predicted raw and corrected, and a user's first jobs.
+// Writes tables about the worth of a field: rows predicted raw and corrected, and the first jobs of a user.
+//
+// "Spread left" is the remaining uncertainty relative to the one without evidence. "Reach" counts the rows
+// that the field corrects.
 #include <cmath>
 
 #include <fmt/format.h>
@@ -11,14 +14,16 @@ namespace foretrain {
 
 namespace {
 
-/// Groups whose median the correction makes worse by more than this are named.
+// A group is named when the correction makes its median error worse by more than this share.
 constexpr double kClearlyWorse = 0.003;
 
+/// Returns the heading of the groups: what was held out.
 std::string_view what_is_held_out(ResidualHoldOut left_out) {
   if (left_out == ResidualHoldOut::source) return "source left out";
   return left_out == ResidualHoldOut::cluster ? "cluster left out" : "series left out, by cluster";
 }
 
+/// Returns the groups whose median error grew, in percentage points.
 std::string worse_groups(const std::vector<FieldScore>& scores) {
   std::string out;
   for (const FieldScore& s : scores)
@@ -30,6 +35,8 @@ std::string worse_groups(const std::vector<FieldScore>& scores) {
 
 }  // namespace
 
+// Columns: rows; median and 90th percentile of errors as simulated and corrected; share of rows inside the 90
+// % interval; spread that is left; rows that the field corrects; group.
 std::string write_field_scores(const std::vector<FieldScore>& scores, ResidualHoldOut left_out) {
   std::string out = fmt::format("{:>6}   {:^19}   {:^19}   {:>8} {:>7} {:>7}   {}\n", "", "as simulated",
                                 "corrected", "in field", "spread", "within", "");
@@ -43,6 +50,8 @@ std::string write_field_scores(const std::vector<FieldScore>& scores, ResidualHo
   return out + worse_groups(scores);
 }
 
+// Columns: known jobs; median and 90th percentile of errors of later jobs; half width of the 90 % interval;
+// spread that is left; share of jobs inside the interval.
 std::string write_learning(const Learning& learning, const std::string& cluster) {
   std::string out = fmt::format("Jobs of {} one by one, as its user's own\n", printable(cluster));
   out += fmt::format("{:>6} {:>9} {:>9} {:>14} {:>12} {:>12}\n", "jobs", "median", "p90", "90 % interval",

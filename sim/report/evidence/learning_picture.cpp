@@ -1,5 +1,5 @@
-// Both panels have one scale of percent; the first runs over jobs, the second over how many of them are
-// known.
+// Draws how predictions improve with jobs. Both panels have the same scale of percent. The first runs over
+// jobs, the second over the number of known jobs.
 #include <algorithm>
 #include <cmath>
 
@@ -12,8 +12,10 @@ namespace foretrain {
 
 namespace {
 
+// Size of a panel and its margins in pixels.
 constexpr double kLearningWidth = 760, kLearningHeight = 300, kLearningLeft = 76, kLearningRight = 150,
                  kLearningTop = 44, kLearningBottom = 56;
+// Colours have enough contrast on light and dark backgrounds; only text changes with the scheme.
 constexpr std::string_view kLearningStyle =
     "<style>\n"
     "  text { font: 13px system-ui, sans-serif; fill: #3d444d; }\n"
@@ -25,14 +27,18 @@ constexpr std::string_view kLearningStyle =
     "  @media (prefers-color-scheme: dark) { text { fill: #d1d7e0; } }\n"
     "</style>\n";
 
+// A value to draw.
 struct PlacedValue {
-  double x = 0, y = 0;  ///< along the axis from 0 to 1, and the value
+  // Position along the axis from 0 to 1, and the value.
+  double x = 0, y = 0;
 };
 
-/// One frame: values from `low` to `high`, a step of the grid apart, below each other.
+// A panel with its axis from `low` to `high` and grid lines at a distance of `step`.
 struct LearningPanel {
-  double top = 0;  ///< of its area
+  // Upper edge in pixels.
+  double top = 0;
   double low = 0, high = 1, step = 0.1;
+  /// Return the pixel of a position and of a value; values outside are drawn on the edge.
   double x(double along) const {
     return kLearningLeft + along * (kLearningWidth - kLearningLeft - kLearningRight);
   }
@@ -43,7 +49,7 @@ struct LearningPanel {
   }
 };
 
-/// Whole steps around the values, and at most eight of them.
+/// Returns a panel whose axis has whole steps around the values, and at most eight of them.
 LearningPanel panel_for(double top, double low, double high) {
   LearningPanel panel{top, 0, 0, 0.05};
   while ((high - low) / panel.step > 8) panel.step *= 2;
@@ -52,6 +58,7 @@ LearningPanel panel_for(double top, double low, double high) {
   return panel;
 }
 
+/// Returns title, grid lines and labels in percent.
 std::string percent_axis(const LearningPanel& panel, std::string_view title) {
   std::string out = svg_label(kLearningLeft, panel.top + 26, "start", title, " class=\"title\"");
   for (double value = panel.low; value < panel.high + panel.step / 2; value += panel.step) {
@@ -63,13 +70,14 @@ std::string percent_axis(const LearningPanel& panel, std::string_view title) {
   return out;
 }
 
+/// Returns the points of a line.
 std::string polyline_of(const LearningPanel& panel, const std::vector<PlacedValue>& values) {
   std::string out;
   for (const PlacedValue& v : values) out += fmt::format("{:.1f},{:.1f} ", panel.x(v.x), panel.y(v.y));
   return out;
 }
 
-/// With its name behind its end.
+/// Returns a line with its name behind the right end.
 std::string named_line(const LearningPanel& panel, const std::vector<PlacedValue>& values,
                        std::string_view color, std::string_view name) {
   return fmt::format("<polyline class=\"line\" stroke=\"{}\" points=\"{}\"/>\n", color,
@@ -77,7 +85,8 @@ std::string named_line(const LearningPanel& panel, const std::vector<PlacedValue
          svg_label(panel.x(1) + 8, panel.y(values.back().y) + 4, "start", name);
 }
 
-/// Jobs in their order: what was expected of each, 90 % of it, and what it measured.
+/// Returns the panel of jobs in their order: what was expected of each, its 90 % interval, and what it
+/// measured.
 std::string drawn_jobs(const std::vector<LearnedRun>& jobs, const std::string& cluster) {
   double low = 0, high = 0;
   for (const LearnedRun& job : jobs) {
@@ -100,13 +109,14 @@ std::string drawn_jobs(const std::vector<LearnedRun>& jobs, const std::string& c
   out += fmt::format("<polygon class=\"band\" points=\"{}{}\"/>\n", polyline_of(panel, upper),
                      polyline_of(panel, lower));
   out += named_line(panel, expected, "#0a7bbd", "expected, 90 %") + dots;
+  // Labels are put on about eleven jobs at most.
   const double below = kLearningHeight - kLearningBottom;
   for (std::size_t i = 0; i < jobs.size(); i += 1 + jobs.size() / 11)
     out += svg_label(panel.x(static_cast<double>(i) / gaps), below + 19, "middle", fmt::format("{}", i));
   return out + svg_label(panel.x(0.5), below + 40, "middle", "jobs known before");
 }
 
-/// Numbers of known jobs stand one step apart.
+/// Returns the panel of errors. Numbers of known jobs stand at equal distances.
 std::string drawn_errors(const std::vector<LearningStep>& steps) {
   std::vector<PlacedValue> median, most, width;
   double high = 0;
@@ -131,6 +141,7 @@ std::string drawn_errors(const std::vector<LearningStep>& steps) {
 
 }  // namespace
 
+// The second panel stands below the first one.
 std::string draw_learning(const Learning& learning, const std::string& cluster) {
   return fmt::format(
              "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "

@@ -1,4 +1,8 @@
-// The same as JSON: each figure with the place it was read at.
+// Writes explained jobs as JSON (foretrain.explanation/1). Each figure has the file and line where it was
+// read.
+//
+// Times are in seconds, memory is in bytes, and shares are fractions. A key of `figures` has the measured
+// value, the prediction and its 90 % interval.
 #include "sim/base/printable.hpp"
 #include "sim/report/explanation/explanation_reports.hpp"
 #include "sim/report/fields/shared_fields.hpp"
@@ -8,17 +12,20 @@ namespace foretrain {
 
 namespace {
 
+/// Returns a value, or null when it is unknown.
 template <class T>
 Json said(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
+/// Returns a figure with the place where it was read, or null.
 template <class T>
 Json figure_json(const Known<T>& figure) {
   if (!figure) return nullptr;
   return {{"value", figure->value}, {"read_at", text_of(figure->at)}};
 }
 
+/// Returns the job's state by its common name and as the batch system wrote it.
 Json state_json(const FinishedJob& job) {
   if (!job.state) return nullptr;
   return {{"value", name_of(job.state->value)},
@@ -26,6 +33,7 @@ Json state_json(const FinishedJob& job) {
           {"read_at", text_of(job.state->at)}};
 }
 
+/// Returns the measured utilization (a share) and memory of each GPU.
 Json gpus_json(const FinishedJob& job) {
   Json out = Json::array();
   if (!job.measured_gpus) return out;
@@ -38,7 +46,7 @@ Json gpus_json(const FinishedJob& job) {
   return out;
 }
 
-/// Keys are those of the contract and are never renamed.
+/// Returns the facts about the job. The keys are part of the schema and are never renamed.
 Json job_json(const FinishedJob& job) {
   Json out{{"id", job.id.empty() ? Json(nullptr) : Json(job.id)}, {"state", state_json(job)}};
   out["name"] = figure_json(job.name), out["cluster"] = figure_json(job.cluster);
@@ -53,6 +61,7 @@ Json job_json(const FinishedJob& job) {
   return out;
 }
 
+/// Returns measured and predicted values by key, with the predicted 90 % interval.
 Json compared_json(const JobExplanation& job) {
   Json out = Json::object();
   for (const ComparedFigure& row : job.figures) {
@@ -65,7 +74,9 @@ Json compared_json(const JobExplanation& job) {
   return out;
 }
 
+/// Returns the prediction behind the explanation; null when there is none. The parts' shares sum to 1.
 Json prediction_json_of(const JobExplanation& job) {
+  // Nothing was predicted.
   if (job.model.empty()) return nullptr;
   Json parts = Json::object();
   for (const PartOfRun& part : job.parts)
@@ -80,6 +91,7 @@ Json prediction_json_of(const JobExplanation& job) {
           {"answer", job.answer ? declared_json(*job.answer) : Json(nullptr)}};
 }
 
+/// Returns one job: its facts, figures, prediction, findings, and what the next job should request.
 Json explanation_json(const JobExplanation& job) {
   Json findings = Json::array(), next = Json::array();
   for (const ExplainedFinding& finding : job.findings)
@@ -98,6 +110,7 @@ Json explanation_json(const JobExplanation& job) {
 
 }  // namespace
 
+// The list has one entry for each job, also when there is only one.
 std::string write_explanation_json(const std::vector<JobExplanation>& jobs) {
   Json out{{"schema", "foretrain.explanation/1"}, {"jobs", Json::array()}};
   for (const JobExplanation& job : jobs) out["jobs"].push_back(explanation_json(job));

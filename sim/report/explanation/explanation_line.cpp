@@ -1,4 +1,5 @@
-// A finished job in one line, for mails of seff and jobstats: what it showed, and what the next one asks for.
+// Writes a finished job in one line, for mails of seff and jobstats: the most important finding, and what the
+// next job should request.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -10,15 +11,17 @@ namespace foretrain {
 
 namespace {
 
+// Longest line in bytes, and requests in it.
 constexpr std::size_t kLongestLine = 240, kMostRequests = 3;
 
-/// "Its GPUs worked 41 % of the time." of more sentences.
+/// Returns the first sentence, such as "Its GPUs worked 41 % of the time."
 std::string first_sentence(const std::string& text) {
   const std::size_t end = text.find(". ");
   return end == std::string::npos ? text : text.substr(0, end + 1);
 }
 
-/// How a job ended is in the mail already; what it showed is not.
+/// Returns the line of one job. The first finding tells how the job ended, which the mail states already, so
+/// the second one is used.
 std::string line_of_job(const JobExplanation& job) {
   const std::string id = job.job.id.empty() ? "" : fmt::format(" {}", printable(job.job.id));
   std::string out = fmt::format("foretrain: job{}:", id);

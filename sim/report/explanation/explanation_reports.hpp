@@ -1,4 +1,4 @@
-// A finished job beside its prediction, for people and as JSON.
+// Finished jobs beside their predictions, in the formats of `explain`.
 #pragma once
 
 #include <string>
@@ -9,15 +9,16 @@
 
 namespace foretrain {
 
-/// One job: all that is known. Several: a line for each.
+/// Returns everything about one job, or a line for each of several jobs.
 std::string write_explanation_table(const std::vector<JobExplanation>& jobs);
 
-/// Schema foretrain.explanation/1: keys are added, never renamed. Null for what is not known.
+/// Returns schema foretrain.explanation/1. Keys are added, never renamed; unknown values are null.
 std::string write_explanation_json(const std::vector<JobExplanation>& jobs);
 
-/// A line for each job, at most 240 bytes: for mails at the end of a job.
+/// Returns a line of at most 240 bytes for each job, for mails at the end of jobs.
 std::string write_explanation_line(const std::vector<JobExplanation>& jobs);
 
+/// The formats of `explain`; the first is the default.
 inline constexpr Format<std::vector<JobExplanation>> kExplanationFormats[] = {
     {"table", write_explanation_table}, {"json", write_explanation_json}, {"line", write_explanation_line}};
 

@@ -1,4 +1,8 @@
-// Evidence first: what is known of the job, then beside it what was predicted, what follows, what to ask for.
+// Writes explained jobs as text. The evidence comes first: what the files state about the job, with
+// predictions beside it, then what follows from that, and what the next job should request.
+//
+// Readers are users of a cluster and its support staff. Each figure names the file and line where it was
+// read, so that a reader can check it.
 #include <algorithm>
 #include <cmath>
 
@@ -16,6 +20,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns a value in its unit; "-" when it is unknown.
 std::string figure_text(FigureUnit unit, const std::optional<double>& value) {
   if (!value) return "-";
   switch (unit) {
@@ -31,11 +36,12 @@ std::string figure_text(FigureUnit unit, const std::optional<double>& value) {
   return fmt::format("{:.0f}", *value);
 }
 
+/// Returns a word from the files, or another text.
 std::string word_or(const Known<std::string>& word, std::string_view otherwise) {
   return word ? printable(word->value) : std::string(otherwise);
 }
 
-/// "4 GPUs (a100) on 1 node, 40 CPUs, partition gpu of mahti".
+/// Returns what the job had, such as "4 GPUs (a100) on 1 node, 40 CPUs, partition gpu of mahti".
 std::string allocation(const FinishedJob& job) {
   std::string out;
   const auto add = [&](const std::string& part) { out += (out.empty() ? "" : ", ") + part; };
@@ -49,6 +55,7 @@ std::string allocation(const FinishedJob& job) {
   return out;
 }
 
+/// Returns the lines with id, name, state, allocation and times of the job.
 std::string heading(const FinishedJob& job) {
   std::string out = job.id.empty() ? "A job" : "Job " + printable(job.id);
   if (job.name) out += fmt::format(" \"{}\"", printable(shortened(job.name->value, 60)));
@@ -63,13 +70,17 @@ std::string heading(const FinishedJob& job) {
   return out;
 }
 
+/// Returns the table of figures. Columns: name, measured and predicted value, 90 % interval, place where it
+/// was read.
 std::string figures_table(const JobExplanation& job) {
+  // Without a prediction, the second column stays empty.
   const bool predicts = !job.model.empty();
   std::string out = "\n" +
                     without_trailing_spaces(
                         fmt::format("{:<20} {:>14} {:>14}", "", "measured", predicts ? "predicted" : "")) +
                     "\n";
   for (const ComparedFigure& row : job.figures) {
+    // Figures that nothing tells are left out.
     if (!row.measured && !row.predicted) continue;
     const std::string interval =
         row.low && row.high
@@ -83,7 +94,7 @@ std::string figures_table(const JobExplanation& job) {
   return out;
 }
 
-/// Of each GPU, when they are few enough to look at.
+/// Returns the table of GPUs with utilization and used memory, for at most 64 of several GPUs.
 std::string gpu_table(const FinishedJob& job) {
   constexpr std::size_t most = 64;
   if (!job.measured_gpus || job.measured_gpus->value.size() < 2) return "";
@@ -100,11 +111,13 @@ std::string gpu_table(const FinishedJob& job) {
   return out;
 }
 
+/// Returns the parts of the predicted run: share of the time, and whether GPUs compute during it.
 std::string parts_table(const JobExplanation& job) {
   if (job.parts.empty()) return "";
   std::string out = fmt::format("\nWhere the predicted time goes ({} with {} on {}):\n", printable(job.model),
                                 printable(job.strategy), printable(job.cluster));
   for (const PartOfRun& part : job.parts) {
+    // Shares below 0.05 % would be printed as 0.0 %.
     if (part.share < 0.0005) continue;
     out += fmt::format("  {:<36} {:>5} %  {}\n", part.what, percent(part.share, 1),
                        part.gpu_works ? "GPUs at work" : "GPUs wait");
@@ -112,6 +125,7 @@ std::string parts_table(const JobExplanation& job) {
   return job.answer ? out + labelled("Cause", job.answer->cause) : out;
 }
 
+/// Returns findings, requests for the next job, gaps and warnings as sentences.
 std::string sentences(const JobExplanation& job) {
   std::string out;
   if (!job.findings.empty()) out += "\nWhat that says\n";
@@ -127,11 +141,13 @@ std::string sentences(const JobExplanation& job) {
   return out;
 }
 
+/// Returns everything about one job.
 std::string one_job(const JobExplanation& job) {
   return heading(job.job) + figures_table(job) + gpu_table(job.job) + parts_table(job) + sentences(job);
 }
 
-/// A line for each: which of them to look at.
+/// Returns a table of jobs from which the user can choose one. Columns behind "limit" are shares of what was
+/// requested or had.
 std::string many_jobs(const std::vector<JobExplanation>& jobs) {
   std::string out = fmt::format("{:<16} {:<14} {:>5} {:>12} {:>7} {:>7} {:>7} {:>7}  {}\n", "job", "state",
                                 "GPUs", "run time", "limit", "GPUs", "CPUs", "memory", "name");
@@ -156,6 +172,7 @@ std::string many_jobs(const std::vector<JobExplanation>& jobs) {
 
 }  // namespace
 
+// Several jobs are listed, so that the user can choose one with --job.
 std::string write_explanation_table(const std::vector<JobExplanation>& jobs) {
   return jobs.size() == 1 ? one_job(jobs.front()) : many_jobs(jobs);
 }

@@ -1,4 +1,5 @@
-// Every line walks the paths of its columns through the objects that the row stands in.
+// Writes CSV from a JSON report. The path of each column is followed through the objects that contain the
+// row.
 #include "sim/report/fields/csv_table.hpp"
 
 #include <fmt/format.h>
@@ -9,13 +10,13 @@ namespace foretrain {
 
 namespace {
 
-/// The objects that a row stands in, the report first, and its place in its list.
+// A row: the objects that contain it, the report first and the row itself last, and its index in its list.
 struct CsvRow {
   std::vector<const Json*> around;
   std::size_t place = 0;
 };
 
-/// The value behind a path of keys; null where a key is not there.
+/// Returns the value behind a path of keys; nullptr when a key is missing.
 const Json* value_at(const Json* from, std::string_view path) {
   while (from != nullptr && !path.empty()) {
     const std::size_t end = std::min(path.find('/'), path.size());
@@ -26,6 +27,7 @@ const Json* value_at(const Json* from, std::string_view path) {
   return from;
 }
 
+/// Returns the text of a value: nothing for null, and a list of texts joined by "; ".
 std::string csv_cell(const Json& value, CsvFlags flags) {
   if (value.is_null()) return "";
   if (value.is_boolean() && flags == CsvFlags::as_digits) return value.get<bool>() ? "1" : "0";
@@ -38,6 +40,7 @@ std::string csv_cell(const Json& value, CsvFlags flags) {
   return csv_field(fmt::format("{}", fmt::join(texts, "; ")));
 }
 
+/// Returns the cell of a column. "#" is the row's place from 1, and each "../" goes one object up.
 std::string csv_cell(const CsvRow& row, const CsvColumn& column) {
   std::string_view path = column.path.empty() ? column.name : column.path;
   if (path == "#") return fmt::format("{}", row.place + 1);
@@ -47,6 +50,7 @@ std::string csv_cell(const CsvRow& row, const CsvColumn& column) {
   return value == nullptr ? "" : csv_cell(*value, column.flags);
 }
 
+/// Collects the rows below `outer`, going down one list for each part of the path `rows`.
 void add_csv_rows(std::vector<CsvRow>& out, const CsvRow& outer, std::string_view rows) {
   if (rows.empty()) {
     out.push_back(outer);
@@ -70,6 +74,7 @@ std::string csv_header(const std::vector<CsvColumn>& columns) {
   return out + "\n";
 }
 
+// The report is walked once to collect the rows, and then once for each cell.
 std::string csv_lines(const std::vector<CsvColumn>& columns, const Json& report, std::string_view rows) {
   std::vector<CsvRow> lines;
   add_csv_rows(lines, {.around = {&report}}, rows);

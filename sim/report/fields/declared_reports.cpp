@@ -1,4 +1,8 @@
-// The reports whose fields are declared; a new one is a row.
+// The reports whose fields are declared. Each row has the schema's name, the command that prints it, its
+// meaning, and its shape; adding a report means adding a row.
+//
+// The JSON schemas and the types for Python and TypeScript are made from these rows. Reports whose fields are
+// not declared are listed in sim/app/pages/reference.cpp alone.
 #include "sim/report/collective/collective_fields.hpp"
 #include "sim/report/comparison/comparison_fields.hpp"
 #include "sim/report/plan/plan_fields.hpp"

@@ -1,4 +1,5 @@
-// The types of the reports in TypeScript and Python: an object that several reports have is printed once.
+// Writes the types of the reports for TypeScript and Python. An object that several reports share is written
+// once.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -9,7 +10,8 @@ namespace foretrain {
 
 namespace {
 
-/// All objects of the reports, those that others need first.
+/// Returns all objects of the wanted reports. An object comes after those that it refers to, as Python
+/// demands.
 std::vector<OutputShape> objects_of_reports(bool (*is_wanted)(std::string_view report)) {
   std::vector<OutputShape> out;
   for (const DeclaredReport& report : declared_reports())
@@ -20,6 +22,7 @@ std::vector<OutputShape> objects_of_reports(bool (*is_wanted)(std::string_view r
   return out;
 }
 
+/// Returns the choices of a text in quotes.
 std::string quoted_choices(const OutputShape& shape, std::string_view separator) {
   std::string out;
   for (const std::string& choice : shape.choices)
@@ -29,6 +32,7 @@ std::string quoted_choices(const OutputShape& shape, std::string_view separator)
 
 std::string typescript_type(const OutputShape& shape);
 
+/// Returns the type without "| null".
 std::string typescript_type_without_null(const OutputShape& shape) {
   if (!shape.choices.empty()) return quoted_choices(shape, " | ");
   switch (shape.kind) {
@@ -51,25 +55,27 @@ std::string typescript_type_without_null(const OutputShape& shape) {
   return "unknown";
 }
 
+/// Returns the TypeScript type.
 std::string typescript_type(const OutputShape& shape) {
   return typescript_type_without_null(shape) + (shape.is_nullable ? " | null" : "");
 }
 
-/// A key that is no name in the language stands in quotes.
+/// Returns true for a key that needs no quotes in TypeScript.
 bool is_identifier(std::string_view key) {
   return std::ranges::all_of(
              key, [](char c) { return c == '_' || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }) &&
          !(key[0] >= '0' && key[0] <= '9');
 }
 
-/// Objects that the package opens as classes; all others stay dicts, with their keys as types.
+// Objects that the Python package opens as dataclasses. All others stay dicts with typed keys (TypedDict).
 constexpr std::string_view kPythonClasses[] = {
     "Prediction",     "PredictionPoint", "Comparison",      "ComparisonPoint",
     "StrategyResult", "Collective",      "CollectivePoint", "Plan",
     "Layout",         "Plans",           "PlannedCount"};
-/// The package's own classes derive from these.
+// Objects from which the package derives classes of its own; they get the suffix Fields.
 constexpr std::string_view kPythonBases[] = {"Prediction", "Comparison", "Collective", "Plan", "Plans"};
 
+/// Returns the name of the object's Python class.
 std::string python_name(const OutputShape& object) {
   const bool is_base = std::ranges::find(kPythonBases, object.name) != std::end(kPythonBases);
   return object.name + (is_base ? "Fields" : "");
@@ -77,6 +83,7 @@ std::string python_name(const OutputShape& object) {
 
 std::string python_type(const OutputShape& shape);
 
+/// Returns the type without Optional.
 std::string python_type_without_null(const OutputShape& shape) {
   switch (shape.kind) {
     case OutputKind::text:
@@ -99,12 +106,13 @@ std::string python_type_without_null(const OutputShape& shape) {
   return "Any";
 }
 
+/// Returns the Python type.
 std::string python_type(const OutputShape& shape) {
   const std::string inner = python_type_without_null(shape);
   return shape.is_nullable ? fmt::format("Optional[{}]", inner) : inner;
 }
 
-/// A comment of at most so many characters a line.
+/// Returns a comment for a field, wrapped at 108 characters.
 std::string python_comment(const std::string& text) {
   std::string out, line = "    #:";
   for (std::size_t from = 0; from < text.size();) {
@@ -116,10 +124,12 @@ std::string python_comment(const std::string& text) {
   return out + line + "\n";
 }
 
+/// Returns the declaration of a field with its comment; `behind` is its default value.
 std::string python_field(const ShapeField& field, std::string_view type, std::string_view behind) {
   return python_comment(described_field(field)) + fmt::format("    {}: {}{}\n", field.name, type, behind);
 }
 
+/// Returns the dataclass of an object. Fields without a default come first, as dataclasses demand.
 std::string python_class(const OutputShape& object) {
   std::string required, optional;
   for (const ShapeField& field : object.fields) {
@@ -135,6 +145,7 @@ std::string python_class(const OutputShape& object) {
                      object.meaning, required, optional);
 }
 
+/// Returns the TypedDict of an object. Keys that may be absent are in a class of their own with total=False.
 std::string python_dict(const OutputShape& object) {
   std::string required, optional;
   for (const ShapeField& field : object.fields)
@@ -149,6 +160,7 @@ std::string python_dict(const OutputShape& object) {
 
 }  // namespace
 
+// A key that may be absent is optional ("?"); one that may be null has the type "| null".
 std::string typescript_text() {
   std::string out =
       "// Types of the JSON reports, printed by `foretrain reference typescript` from the declared fields.\n";
@@ -163,12 +175,14 @@ std::string typescript_text() {
   return out;
 }
 
+// The module needs only the standard library of Python.
 std::string python_text() {
   std::string out =
       "\"\"\"Types of the JSON reports, printed by `foretrain reference python` from the declared "
       "fields.\"\"\"\n"
       "from __future__ import annotations\n\nfrom dataclasses import dataclass\nfrom typing import Dict, "
       "List, Optional, TypedDict, Union\n";
+  // Only these reports are opened as objects by the Python package.
   const auto is_opened = [](std::string_view name) {
     return name == "prediction" || name == "comparison" || name == "collective" || name == "plan" ||
            name == "plans";

@@ -1,5 +1,6 @@
-// Output fields, each declared once: a row has its name (which ends in its unit), its meaning and where its
-// value comes from. JSON, CSV, schema and the types of other languages follow from the rows.
+// Output fields, each declared once: its name (which ends in its unit), its meaning, and where its value
+// comes from. JSON, CSV, the JSON Schema and the types of TypeScript and Python all follow from these
+// declarations, so they cannot differ.
 #pragma once
 
 #include <concepts>
@@ -18,13 +19,15 @@
 
 namespace foretrain {
 
-/// Whether a key is there when its getter, which returns an optional or a pointer, has nothing.
+/// Decides whether a key is written when its getter, which returns an optional or a pointer, has no value.
 enum class WhenUnknown : std::uint8_t {
-  is_null,    ///< the key is promised
-  is_absent,  ///< it belongs to an option, or to some points only
+  /// The key is always there, with null.
+  is_null,
+  /// The key is left out: it belongs to an option, or to some points only.
+  is_absent,
 };
 
-/// The names that a text may be.
+/// The values that a text may have.
 struct OneOf {
   std::vector<std::string> names;
 };
@@ -32,27 +35,31 @@ struct OneOf {
 template <class T>
 struct OutputField;
 
-/// An object of a report. `name` is its type in other languages.
+/// The declaration of an object of a report. `name` is its type in other languages.
 template <class T>
 struct OutputObject {
   std::string_view name, meaning;
   std::vector<OutputField<T>> fields;
-  std::string_view report = {};  ///< "plan": it is a report of its own, with its own schema
+  /// Name such as "plan" when the object is a report with a schema of its own; else empty.
+  std::string_view report = {};
 };
 
-/// The fields of a T. Each is a specialization; the headers beside the reports declare those that are shared.
+/// Returns the declared fields of a T. Each report specializes it for its objects; headers declare the shared
+/// ones.
 template <class T>
 const OutputObject<T>& output_object();
 
-/// Values under names that are not known before.
+/// Values under keys that are not known in advance, in their order.
 template <class T>
 struct NamedValues {
   std::vector<std::pair<std::string, T>> values;
 };
 
-/// How a value is written, and its kind. The general case is an object with declared fields.
+/// Writes and describes values of a type. The general case is an object with declared fields; specializations
+/// below are the plain types.
 template <class R>
 struct OutputValue {
+  /// Returns the shape for the schema.
   static OutputShape shape() {
     const OutputObject<R>& object = output_object<R>();
     OutputShape out = plain_shape(OutputKind::object);
@@ -62,6 +69,7 @@ struct OutputValue {
           {std::string(field.name), std::string(field.meaning), field.shape, field.is_always_there});
     return out;
   }
+  /// Returns the value as JSON.
   static Json json(const R& value) {
     Json out = Json::object();
     for (const OutputField<R>& field : output_object<R>().fields) field.put(value, out);
@@ -69,10 +77,10 @@ struct OutputValue {
   }
 };
 
-/// How a value of a plain type is written to JSON and described in the schema. Specializations of OutputValue
-/// derive from it.
+/// A plain type, which is written as it is. Specializations of OutputValue derive from it.
 template <OutputKind Kind, class R>
 struct PlainOutputValue {
+  /// Returns a shape without fields.
   static OutputShape shape() { return plain_shape(Kind); }
   static Json json(const R& value) { return value; }
 };
@@ -86,23 +94,25 @@ template <>
 struct OutputValue<std::string> : PlainOutputValue<OutputKind::text, std::string> {};
 template <>
 struct OutputValue<std::string_view> : PlainOutputValue<OutputKind::text, std::string_view> {};
+/// Bytes are written as an integer.
 template <>
 struct OutputValue<Bytes> {
   static OutputShape shape() { return plain_shape(OutputKind::integer); }
   static Json json(const Bytes& value) { return value.count; }
 };
-/// Seconds.
+/// Times are written as seconds.
 template <>
 struct OutputValue<Time> {
   static OutputShape shape() { return plain_shape(OutputKind::number); }
   static Json json(const Time& value) { return to_seconds(value); }
 };
-/// Bytes per second.
+/// Rates are written as bytes per second.
 template <>
 struct OutputValue<ByteRate> {
   static OutputShape shape() { return plain_shape(OutputKind::number); }
   static Json json(const ByteRate& value) { return value.per_second; }
 };
+/// An optional is null without a value.
 template <class R>
 struct OutputValue<std::optional<R>> {
   static OutputShape shape() {
@@ -114,6 +124,7 @@ struct OutputValue<std::optional<R>> {
     return value ? OutputValue<R>::json(*value) : Json(nullptr);
   }
 };
+/// A list of values.
 template <class R>
 struct OutputValue<std::vector<R>> {
   static OutputShape shape() { return plain_shape(OutputKind::list, {OutputValue<R>::shape()}); }
@@ -123,6 +134,7 @@ struct OutputValue<std::vector<R>> {
     return out;
   }
 };
+/// An object whose keys are not declared.
 template <class R>
 struct OutputValue<NamedValues<R>> {
   static OutputShape shape() { return plain_shape(OutputKind::map, {OutputValue<R>::shape()}); }
@@ -132,7 +144,7 @@ struct OutputValue<NamedValues<R>> {
     return out;
   }
 };
-/// A setting: a flag, a number, text, null.
+/// A setting: a boolean, a number, a text or null.
 template <>
 struct OutputValue<Value> {
   static OutputShape shape() {
@@ -145,17 +157,19 @@ struct OutputValue<Value> {
   static Json json(const Value& value) { return json_of_cell(value); }
 };
 
-/// One row. Its kind is that of what the getter returns: a member, or a function of T.
+/// A field. Its type is that of what the getter returns; the getter is a member pointer or a function of T.
 template <class T>
 struct OutputField {
   std::string_view name, meaning;
   OutputShape shape{};
   bool is_always_there = true;
+  /// Writes the field of `from` into `object`.
   std::function<void(const T& from, Json& object)> put;
 
   template <class Getter>
   using Got = std::remove_cvref_t<std::invoke_result_t<Getter, const T&>>;
 
+  /// A field that is always written.
   template <class Getter>
   OutputField(std::string_view key, std::string_view what, Getter get)
       : name(key), meaning(what), shape(OutputValue<Got<Getter>>::shape()) {
@@ -163,6 +177,7 @@ struct OutputField {
       object[std::string(key)] = OutputValue<Got<Getter>>::json(std::invoke(get, from));
     };
   }
+  /// A text, or a list of texts, whose values are restricted to `choices`.
   template <class Getter>
   OutputField(std::string_view key, std::string_view what, Getter get, OneOf choices)
       : OutputField(key, what, get) {
@@ -170,7 +185,7 @@ struct OutputField {
     while (inner->kind == OutputKind::list) inner = &inner->parts.front();
     inner->choices = std::move(choices.names);
   }
-  /// The getter returns an optional; with is_absent there is no key without a value.
+  /// A field whose getter returns an optional. With is_absent the key is left out when there is no value.
   template <class Getter>
   OutputField(std::string_view key, std::string_view what, Getter get, WhenUnknown when)
       : OutputField(key, what, get) {
@@ -184,6 +199,7 @@ struct OutputField {
   }
 
  private:
+  // Only fields_of_part() makes fields without a getter.
   OutputField() = default;
   template <class Whole, class Part, class PartOf>
   friend std::vector<OutputField<Whole>> fields_of_part(const OutputObject<Part>& part, PartOf part_of);
@@ -192,14 +208,15 @@ struct OutputField {
 template <class T>
 using OutputFields = std::vector<OutputField<T>>;
 
+/// Joins two lists of fields; their order is that of the keys in JSON.
 template <class T>
 OutputFields<T> operator+(OutputFields<T> fields, const OutputFields<T>& more) {
   fields.insert(fields.end(), more.begin(), more.end());
   return fields;
 }
 
-/// Fields of a part as fields of the whole. Where `part_of` returns a pointer or an optional they are absent
-/// without the part.
+/// Makes the fields of a part fields of the whole. When `part_of` returns a pointer or an optional, they are
+/// absent while there is no part.
 template <class Whole, class Part, class PartOf>
 std::vector<OutputField<Whole>> fields_of_part(const OutputObject<Part>& part, PartOf part_of) {
   using Found = std::remove_cvref_t<std::invoke_result_t<PartOf, const Whole&>>;
@@ -220,7 +237,7 @@ std::vector<OutputField<Whole>> fields_of_part(const OutputObject<Part>& part, P
   return out;
 }
 
-/// Some fields of an object, in this order.
+/// Returns some fields of an object in the given order. Unknown names are ignored.
 template <class T>
 OutputObject<T> chosen_fields(const OutputObject<T>& object, std::initializer_list<std::string_view> names) {
   OutputObject<T> out{object.name, object.meaning, {}};
@@ -230,18 +247,19 @@ OutputObject<T> chosen_fields(const OutputObject<T>& object, std::initializer_li
   return out;
 }
 
-/// An object of declared fields as JSON.
+/// Returns an object of declared fields as JSON.
 template <class T>
 Json declared_json(const T& value) {
   return OutputValue<T>::json(value);
 }
 
+/// Returns the shape of a declared object.
 template <class T>
 OutputShape declared_shape() {
   return OutputValue<T>::shape();
 }
 
-/// The first key of a report: {"schema": "foretrain.plan/1"}.
+/// Returns the first key of every report: {"schema": "foretrain.plan/1"}.
 template <class T>
 OutputFields<T> schema_of_report(std::string_view name) {
   const std::string text = "foretrain." + std::string(name) + "/1";

@@ -1,4 +1,6 @@
-// The JSON Schema of a report: objects that stand in several places are defined once.
+// Writes the JSON Schema of a report. An object that occurs in several places is defined once, under $defs.
+//
+// The schemas under docs/reference/schema are printed by this file for declared reports.
 #include <algorithm>
 #include <map>
 
@@ -11,18 +13,20 @@ namespace {
 
 void count_objects(const OutputShape& shape, std::map<std::string, int>& count);
 
-/// An object inside a report; one that is a report of its own is not defined here.
+/// Counts an object and those inside it. Another report is referred to, not defined, so it is not counted.
 void count_object(const OutputShape& shape, std::map<std::string, int>& count) {
   if (!shape.report.empty()) return;
   if (shape.kind == OutputKind::object && ++count[shape.name] > 1) return;
   count_objects(shape, count);
 }
 
+/// Counts the objects inside a shape. The second time an object is met, its content was counted already.
 void count_objects(const OutputShape& shape, std::map<std::string, int>& count) {
   for (const OutputShape& part : shape.parts) count_object(part, count);
   for (const ShapeField& field : shape.fields) count_object(field.shape, count);
 }
 
+/// Returns the type in JSON Schema.
 std::string_view schema_kind(OutputKind kind) {
   switch (kind) {
     case OutputKind::text:
@@ -40,9 +44,10 @@ std::string_view schema_kind(OutputKind kind) {
   }
 }
 
+// Characters of a line beyond which JSON is broken into several.
 constexpr std::size_t kWidestLine = 140;
 
-/// What fits into a line stands on one.
+/// Returns JSON with whatever fits into a line on one line.
 std::string compact_text(const Json& json, std::size_t indent) {
   const std::string line = json.dump();
   if (json.is_primitive() || indent + line.size() <= kWidestLine) return line;
@@ -55,10 +60,12 @@ std::string compact_text(const Json& json, std::size_t indent) {
   return json.is_object() ? "{" + out + "}" : "[" + out + "]";
 }
 
+// Writes the schema of one report.
 class SchemaPrinter {
  public:
   explicit SchemaPrinter(const OutputShape& report) { count_objects(report, count_); }
 
+  /// Returns the schema of an object. Keys that are always there are required.
   Json object_of(const OutputShape& shape) const {
     Json required = Json::array(), properties = Json::object();
     for (const ShapeField& field : shape.fields) {
@@ -70,6 +77,7 @@ class SchemaPrinter {
     return {{"type", "object"}, {"required", std::move(required)}, {"properties", std::move(properties)}};
   }
 
+  /// Returns the definitions of objects that occur more than once.
   Json definitions(const OutputShape& report) const {
     Json out = Json::object();
     for (const OutputShape& object : objects_in(report)) {
@@ -82,11 +90,13 @@ class SchemaPrinter {
   }
 
  private:
+  /// Returns true when the object has a definition.
   bool is_shared(const OutputShape& shape) const {
     const auto found = count_.find(shape.name);
     return found != count_.end() && found->second > 1;
   }
 
+  /// Returns the schema of a value. A nullable plain type becomes a list of two types; others become anyOf.
   Json schema_of(const OutputShape& shape) const {
     Json out = schema_without_null(shape);
     if (!shape.is_nullable) return out;
@@ -99,6 +109,7 @@ class SchemaPrinter {
     return {{"anyOf", Json::array({Json{{"type", "null"}}, std::move(out)})}};
   }
 
+  /// Returns the schema of a value that is not null.
   Json schema_without_null(const OutputShape& shape) const {
     if (!shape.report.empty()) return {{"$ref", shape.report + ".json"}};
     if (shape.choices.size() == 1) return {{"const", shape.choices.front()}};
@@ -112,17 +123,20 @@ class SchemaPrinter {
     return out;
   }
 
+  /// Returns the list of types of an any_of.
   static Json kinds_of(const std::vector<OutputShape>& parts) {
     Json out = Json::array();
     for (const OutputShape& part : parts) out.push_back(schema_kind(part.kind));
     return out;
   }
 
+  // Number of occurrences of each object.
   std::map<std::string, int> count_;
 };
 
 }  // namespace
 
+// Other reports inside this one are referred to by their file name.
 std::string schema_text(const DeclaredReport& report) {
   const OutputShape shape = report.shape();
   const SchemaPrinter printer(shape);

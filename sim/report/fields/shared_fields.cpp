@@ -1,16 +1,18 @@
-// Intervals, memory, accounts of a step and decisions, as every report has them.
+// Declares objects that several reports share: intervals, memory, the breakdown of a step, and decisions.
 #include "sim/report/fields/shared_fields.hpp"
 
 namespace foretrain {
 
 namespace {
 
+/// Returns the getter of one part of a breakdown.
 auto seconds_of(Account account) {
   return [account](const Breakdown& b) { return b[static_cast<std::size_t>(account)]; };
 }
 
 }  // namespace
 
+// A time in seconds with its interval.
 template <>
 const OutputObject<Interval>& output_object<Interval>() {
   static const OutputObject<Interval> object{"Interval",
@@ -21,6 +23,7 @@ const OutputObject<Interval>& output_object<Interval>() {
   return object;
 }
 
+// A number without a unit, with its interval.
 template <>
 const OutputObject<LevelRange>& output_object<LevelRange>() {
   using R = LevelRange;
@@ -32,6 +35,7 @@ const OutputObject<LevelRange>& output_object<LevelRange>() {
   return object;
 }
 
+// Memory in bytes.
 template <>
 const OutputObject<ShortMemory>& output_object<ShortMemory>() {
   using M = ShortMemory;
@@ -47,6 +51,7 @@ const OutputObject<ShortMemory>& output_object<ShortMemory>() {
   return object;
 }
 
+// The parts sum to the step's time.
 template <>
 const OutputObject<Breakdown>& output_object<Breakdown>() {
   static const OutputObject<Breakdown> object{
@@ -62,6 +67,7 @@ const OutputObject<Breakdown>& output_object<Breakdown>() {
   return object;
 }
 
+// A decision of the model, as --explain prints it.
 template <>
 const OutputObject<Decision>& output_object<Decision>() {
   using D = Decision;

@@ -1,4 +1,4 @@
-// The objects that several reports have.
+// Declared objects that several reports share.
 #pragma once
 
 #include "sim/analysis/prediction.hpp"
@@ -7,20 +7,21 @@
 
 namespace foretrain {
 
-/// What a GPU holds, without its parts.
+/// The memory of a GPU as a total, without its parts.
 struct ShortMemory {
   const PredictionPoint& point;
 };
-/// Lowest and highest value, and the share of cases between them.
+/// A range of a number, and the share of cases that lie inside.
 struct LevelRange {
   double low = 0, high = 0, level = 0.9;
 };
 
-/// Schema foretrain.predictions/1.
+/// Several predictions as one report: schema foretrain.predictions/1.
 struct SeveralPredictions {
   const std::vector<Prediction>& predictions;
 };
 
+// The declarations stand in the files of the reports that they belong to.
 template <>
 const OutputObject<SeveralPredictions>& output_object<SeveralPredictions>();
 template <>
@@ -50,16 +51,17 @@ const OutputObject<Mixing>& output_object<Mixing>();
 template <>
 const OutputObject<Prediction>& output_object<Prediction>();
 
-/// A getter of a figure that a point may lack.
+/// Returns the getter of a figure that a point may lack.
 template <class Figure>
 auto known(Figure KnownFigures::*figure) {
   return [figure](const PredictionPoint& point) { return known_figures(point).*figure; };
 }
 
-/// Figures of a point that several reports have.
+/// Meaning of fields that several reports have.
 inline constexpr std::string_view kSpeedupMeaning =
     "rate / rate on one GPU; null: it does not fit into memory";
 
+/// Names of the two kinds of scaling.
 inline const OneOf kScalings{{"weak", "strong"}};
 inline std::string_view scaling_name(bool is_strong) { return is_strong ? "strong" : "weak"; }
 

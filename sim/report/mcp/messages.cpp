@@ -1,4 +1,5 @@
-// What is read is looked at key by key; what is wrong is a fault with the number that JSON-RPC has for it.
+// Reads and writes messages of the Model Context Protocol. Messages are checked key by key; a mistake becomes
+// a fault with the error code of JSON-RPC.
 #include "sim/report/mcp/messages.hpp"
 
 #include <algorithm>
@@ -16,35 +17,43 @@ namespace foretrain {
 
 namespace {
 
+// Error codes of JSON-RPC 2.0.
 constexpr int kParseError = -32700, kInvalidRequest = -32600, kUnknownMethod = -32601,
               kInvalidParams = -32602;
-/// Deeper parts of a message are dropped while it is read: no tool takes any.
+// Deeper parts of a message are dropped while it is read, since no tool takes any.
 constexpr int kDeepestMessage = 8;
+// Longest id that is repeated in answers, and longest text that is quoted in messages.
 constexpr std::size_t kLongestId = 256, kLongestQuoted = 60;
-/// Newest first.
+// Versions of the protocol that are understood, newest first.
 constexpr std::array<std::string_view, 4> kProtocolVersions{"2025-11-25", "2025-06-18", "2025-03-26",
                                                             "2024-11-05"};
 
+// Thrown for a message that cannot be carried out; read_mcp_message() catches it.
 struct Fault {
   int code;
   std::string why;
 };
 
+/// Throws a Fault.
 [[noreturn]] void refuse(int code, std::string why) { throw Fault{code, std::move(why)}; }
 
+/// Returns the client's text, shortened and printable, for a message.
 std::string cited(std::string_view text) { return shortened(printable(text), kLongestQuoted); }
 
+/// Returns JSON as one line. Invalid UTF-8 is replaced, since the line must be valid JSON.
 std::string line_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+/// Returns a response with "result" or "error".
 std::string response(std::string_view id, const char* key, Json value) {
   Json out{{"jsonrpc", "2.0"}, {"id", Json::parse(id)}};
   out[key] = std::move(value);
   return line_of(out);
 }
 
-/// A word of a command line: of a number or a flag as a scenario file writes it.
+/// Returns a value as a word of a command line; a number or boolean is spelled as in a scenario file. Refuses
+/// other types, long texts, and NUL characters.
 std::string word_of(const Json& value, const std::string& name) {
   if (!value.is_string() && !value.is_number() && !value.is_boolean())
     refuse(kInvalidParams,
@@ -56,7 +65,7 @@ std::string word_of(const Json& value, const std::string& name) {
   return word;
 }
 
-/// The words of a list, or the one word that stands for it.
+/// Returns the words of a list, or of a single value.
 std::vector<std::string> words_of(const Json& value, const std::string& name) {
   if (!value.is_array()) return {word_of(value, name)};
   if (value.size() > kMostMcpWords)
@@ -66,6 +75,7 @@ std::vector<std::string> words_of(const Json& value, const std::string& name) {
   return words;
 }
 
+/// Returns KEY=VALUE for each entry of an object, or the words of a list.
 std::vector<std::string> settings_of(const Json& value, const std::string& name) {
   if (!value.is_object()) return words_of(value, name);
   std::vector<std::string> words;
@@ -73,6 +83,8 @@ std::vector<std::string> settings_of(const Json& value, const std::string& name)
   return words;
 }
 
+/// Adds the words of one argument. An option and its value are one word, so that a value is never taken as an
+/// option.
 void add_option(const McpParameter& parameter, const Json& value, std::vector<std::string>& words) {
   const auto add_each = [&](const std::vector<std::string>& given) {
     for (const std::string& one : given) {
@@ -99,6 +111,8 @@ void add_option(const McpParameter& parameter, const Json& value, std::vector<st
   }
 }
 
+/// Returns the files that came with a call. A name must not contain a slash, since it is no path of this
+/// machine.
 std::vector<SourceText> texts_of(const Json& table) {
   if (!table.is_object() || table.size() > kMostMcpFiles)
     refuse(kInvalidParams,
@@ -113,13 +127,15 @@ std::vector<SourceText> texts_of(const Json& table) {
   return out;
 }
 
-/// Positional arguments stand behind "--", so that none of them is taken for an option.
+/// Turns arguments into a command line. Positional arguments stand behind "--", so that none is taken as an
+/// option. Unknown keys and missing required arguments are refused.
 void take_arguments(const Json& arguments, McpCall& call) {
   if (!arguments.is_object()) refuse(kInvalidParams, "\"arguments\" is an object");
   call.words = call.tool->command;
   std::vector<std::string> positional, names;
   for (const McpParameter& parameter : call.tool->parameters) {
     names.push_back(parameter.name);
+    // A null counts as an argument that is absent.
     const auto found = arguments.find(parameter.name);
     if (found != arguments.end() && !found->is_null())
       add_option(parameter, *found, parameter.option.empty() ? positional : call.words);
@@ -140,6 +156,7 @@ void take_arguments(const Json& arguments, McpCall& call) {
     refuse(kInvalidParams, fmt::format("the arguments come to more than {} words", kMostMcpWords));
 }
 
+/// Reads the parameters of tools/call: the tool's name and its arguments.
 void take_call(const Json& params, const std::vector<McpTool>& tools, McpCall& call) {
   const auto name = params.is_object() ? params.find("name") : params.end();
   if (!params.is_object() || name == params.end() || !name->is_string())
@@ -155,7 +172,7 @@ void take_call(const Json& params, const std::vector<McpTool>& tools, McpCall& c
   take_arguments(params.contains("arguments") ? params["arguments"] : Json::object(), call);
 }
 
-/// A number or a text, so that it can be said again.
+/// Returns the id as JSON, so that the answer can repeat it. It must be a number or a short text.
 std::string id_of(const Json& id) {
   const bool is_one = id.is_number() || id.is_string();
   const std::string text = is_one ? id.dump(-1, ' ', false, Json::error_handler_t::replace) : "";
@@ -164,6 +181,7 @@ std::string id_of(const Json& id) {
   return text;
 }
 
+/// Reads a request by its method.
 void take_method(const std::string& method, const Json& params, const std::vector<McpTool>& tools,
                  McpMessage& out) {
   if (method == "initialize") {
@@ -182,19 +200,23 @@ void take_method(const std::string& method, const Json& params, const std::vecto
   }
 }
 
+/// Reads a message. Responses and notifications need no answer and leave the request as `none`.
 void take_message(const Json& json, const std::vector<McpTool>& tools, McpMessage& out) {
   if (json.is_discarded()) refuse(kParseError, "the line is no JSON");
   if (!json.is_object()) refuse(kInvalidRequest, "the line is no JSON object");
   const bool has_method = json.contains("method"), has_id = json.contains("id");
-  if (!has_method && (json.contains("result") || json.contains("error"))) return;  // a response
+  // A response.
+  if (!has_method && (json.contains("result") || json.contains("error"))) return;
   if (has_id) out.id = id_of(json["id"]);
   if (json.value("jsonrpc", Json()) != "2.0") refuse(kInvalidRequest, "\"jsonrpc\" is not \"2.0\"");
   if (!has_method || !json["method"].is_string()) refuse(kInvalidRequest, "\"method\" is no text");
-  if (!has_id) return;  // a notification
+  // A notification.
+  if (!has_id) return;
   take_method(json["method"].get<std::string>(), json.contains("params") ? json["params"] : Json::object(),
               tools, out);
 }
 
+/// Returns the JSON Schema of a parameter. A list may also be given as a single value.
 Json schema_of(const McpParameter& parameter) {
   Json any_value{{"type", {"string", "number", "boolean"}}};
   Json out;
@@ -216,11 +238,13 @@ Json schema_of(const McpParameter& parameter) {
       out = {{"type", "object"}, {"additionalProperties", any_value}};
       break;
   }
+  // A list has no enum here; the command checks its words.
   if (!parameter.choices.empty() && parameter.kind == McpValueKind::text) out["enum"] = parameter.choices;
   out["description"] = parameter.meaning;
   return out;
 }
 
+/// Returns the JSON Schema of a tool's arguments. Other keys are not allowed.
 Json schema_of(const McpTool& tool) {
   Json properties = Json::object(), required = Json::array();
   for (const McpParameter& parameter : tool.parameters) {
@@ -237,7 +261,9 @@ Json schema_of(const McpTool& tool) {
           {"additionalProperties", false}};
 }
 
+/// Appends the sentences of an answer: verdict, cause, next step, assumptions.
 void add_answer_text(const Json& answer, std::string& out) {
+  // Sentences that are missing or empty are left out.
   const auto add = [&](const char* title, const char* key) {
     const auto found = answer.find(key);
     if (found != answer.end() && found->is_string() && !found->get<std::string>().empty())
@@ -251,7 +277,7 @@ void add_answer_text(const Json& answer, std::string& out) {
       out += fmt::format("Assumed: {} ({})\n", assumed.value("text", ""), assumed.value("option", ""));
 }
 
-/// The answers of a report, or of its points or jobs.
+/// Returns the answers of a report, or of its points, jobs or reports, in words.
 std::string answers_in_words(const Json& report) {
   std::string out;
   const auto add_of = [&out](const Json& one) {
@@ -260,6 +286,7 @@ std::string answers_in_words(const Json& report) {
   };
   if (!report.is_object()) return out;
   add_of(report);
+  // Reports about several jobs keep an answer for each in a list.
   for (const char* list : {"points", "jobs", "reports"})
     for (const auto& one : report.value(list, Json::array())) add_of(one);
   return out;
@@ -267,6 +294,7 @@ std::string answers_in_words(const Json& report) {
 
 }  // namespace
 
+// Parsing never throws; the callback drops parts that are nested too deeply.
 McpMessage read_mcp_message(std::string_view line, const std::vector<McpTool>& tools) {
   McpMessage out;
   try {
@@ -279,6 +307,7 @@ McpMessage read_mcp_message(std::string_view line, const std::vector<McpTool>& t
   return out;
 }
 
+// An unknown version is answered with the second newest one.
 std::string write_mcp_initialized(const McpMessage& message, std::string_view program_version) {
   const auto known = std::ranges::find(kProtocolVersions, message.protocol_version);
   const std::string_view version = known == kProtocolVersions.end() ? kProtocolVersions[1] : *known;
@@ -298,6 +327,7 @@ std::string write_mcp_pong(const McpMessage& message) {
   return response(message.id, "result", Json::object());
 }
 
+// The tools only read, which readOnlyHint tells clients.
 std::string write_mcp_tools(const McpMessage& message, const std::vector<McpTool>& tools) {
   Json list = Json::array();
   for (const McpTool& tool : tools)
@@ -312,14 +342,17 @@ std::string write_mcp_fault(const McpMessage& message) {
   return write_mcp_fault(message.id, message.code, message.why);
 }
 
+// The text may cite parts of the client's message, so it is made printable.
 std::string write_mcp_fault(std::string_view id, int code, std::string_view why) {
   return response(id, "error", {{"code", code}, {"message", printable(why)}});
 }
 
+// A report without such an answer is accompanied by the command's own text.
 bool has_answer_in_words(std::string_view json) {
   return !answers_in_words(Json::parse(json, nullptr, false)).empty();
 }
 
+// "content" is the text for the model; "structuredContent" is the report itself.
 std::string write_mcp_answer(const McpMessage& message, const McpAnswer& answer) {
   const Json report = answer.json.empty() ? Json() : Json::parse(answer.json, nullptr, false);
   std::string text = answer.text.empty() ? answers_in_words(report) : answer.text;

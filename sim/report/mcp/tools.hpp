@@ -1,5 +1,5 @@
-// Commands as tools of the Model Context Protocol: what a tool takes, as JSON Schema, and what a client gave
-// it, as a command line.
+// Commands as tools of the Model Context Protocol: the parameters of a tool, and a client's call as a command
+// line.
 #pragma once
 
 #include <cstdint>
@@ -11,44 +11,55 @@
 
 namespace foretrain {
 
-/// How the value of a parameter becomes words of a command line.
+/// Decides how the value of a parameter becomes words of a command line.
 enum class McpValueKind : std::uint8_t {
   flag,
   integer,
   text,
-  list,      ///< one value of the option, with commas
-  repeated,  ///< the option once for each
-  settings,  ///< keys with values: the option once for each, as KEY=VALUE
+  /// A single value of the option, joined by commas.
+  list,
+  /// The option once for each value.
+  repeated,
+  /// An object of keys and values: the option once for each, as KEY=VALUE.
+  settings,
 };
 
-/// A parameter of a tool, from the declaration of an option or a positional argument.
+/// A parameter of a tool, which comes from the declaration of an option or a positional argument.
 struct McpParameter {
-  std::string name;    ///< "every_gpu"
-  std::string option;  ///< "--every-gpu"; empty: a positional argument
+  /// Name of the parameter, such as "every_gpu".
+  std::string name;
+  /// Option, such as "--every-gpu"; empty: a positional argument.
+  std::string option;
   std::string meaning;
   McpValueKind kind = McpValueKind::text;
   std::vector<std::string> choices{};
   bool is_required = false;
 };
 
-/// A command that a client may call, as the protocol's list of tools describes it.
+/// A command that a client may call.
 struct McpTool {
-  std::string name;                  ///< "check"
-  std::vector<std::string> command;  ///< {"job", "check"}
+  /// Name of the tool, such as "check".
+  std::string name;
+  /// Words of the command, such as {"job", "check"}.
+  std::vector<std::string> command;
   std::string summary;
   std::vector<McpParameter> parameters{};
-  bool has_json = true;     ///< whether the command has --format json
-  bool takes_files = true;  ///< whether a value may name a file, whose text comes along
+  /// True when the command has --format json.
+  bool has_json = true;
+  /// True when values may name files, whose texts come with the call.
+  bool takes_files = true;
 };
 
-/// What a client asks a tool.
+/// A client's call of a tool.
 struct McpCall {
   const McpTool* tool = nullptr;
-  std::vector<std::string> words;  ///< the command line, without a format
-  std::vector<SourceText> files;   ///< that the words may name
+  /// The command line without the program's name and without a format.
+  std::vector<std::string> words;
+  /// Files that the words may name.
+  std::vector<SourceText> files;
 };
 
-/// The limits of a call are those of a question of `serve` (workshop/question.hpp).
+/// Limits of a call, which are those of a question of `serve` (workshop/question.hpp).
 inline constexpr std::size_t kMostMcpFiles = 16, kMostMcpWords = 128, kLongestMcpWord = 4096;
 
 }  // namespace foretrain

@@ -1,4 +1,4 @@
-// One row per format; the first is the default.
+// The formats of `model show`: one row each; the first is the default.
 #include "sim/report/model/model_catalog.hpp"
 
 #include "sim/base/named_rows.hpp"

@@ -1,4 +1,6 @@
-// Key by key; a group of layers that repeats names its first layer, its length and its count.
+// Writes a model's summary as JSON. A layer of a repeated group has the group's count.
+//
+// Sizes are in bytes and times in seconds. Per-sample values have this in their key or stand in a layer.
 #include "sim/report/json_value.hpp"
 #include "sim/report/model/model_catalog.hpp"
 #include "sim/scenario/recording.hpp"
@@ -7,6 +9,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns one layer; times only when a GPU was named.
 Json layer_json(const LayerSummary& layer, std::size_t count, bool timed) {
   Json out{{"layer", layer.name},
            {"count", count},
@@ -19,11 +22,13 @@ Json layer_json(const LayerSummary& layer, std::size_t count, bool timed) {
            {"saved_bytes", layer.saved_bytes},
            {"forward_kernels", layer.forward_kernels},
            {"backward_kernels", layer.backward_kernels}};
+  // Times of the whole batch, on the GPU that was named.
   if (timed)
     out["forward_s"] = to_seconds(layer.forward_time), out["backward_s"] = to_seconds(layer.backward_time);
   return out;
 }
 
+/// Returns the list of layers.
 Json layers_json(const ModelSummary& summary, LayerListing listing) {
   Json out = Json::array();
   if (listing == LayerListing::none) return out;
@@ -39,6 +44,7 @@ Json layers_json(const ModelSummary& summary, LayerListing listing) {
   return out;
 }
 
+/// Returns the totals of the network. FLOPs are of one sample; memory is of the batch.
 Json totals_json(const ModelTotals& t) {
   Json out{{"parameters", t.parameters},
            {"frozen_parameters", t.frozen},
@@ -58,6 +64,7 @@ Json totals_json(const ModelTotals& t) {
   return out;
 }
 
+/// Returns kernel times of a step by class of operator, and the slowest layers.
 Json times_json(const KernelTimes& times, const std::vector<LayerSummary>& layers) {
   Json out{{"gpu", times.gpu}, {"kernel_s", to_seconds(times.total)}};
   Json classes = Json::array(), slowest = Json::array();
@@ -75,7 +82,7 @@ Json times_json(const KernelTimes& times, const std::vector<LayerSummary>& layer
   return out;
 }
 
-/// What the recording says of itself; shares are of a step at that batch.
+/// Returns facts about a recorded network; shares are of a step with this batch.
 Json recording_json(const Recording& recording, std::int64_t batch) {
   return {{"by", recording.by},
           {"batch", recording.batch},
@@ -91,6 +98,7 @@ Json recording_json(const Recording& recording, std::int64_t batch) {
 
 }  // namespace
 
+// "times" and "recording" are absent when they do not apply.
 std::string write_model_json(const ModelSummary& summary, LayerListing listing) {
   Json out{{"schema", "foretrain.model/1"},           {"model", summary.name},
            {"description", summary.description},      {"input", summary.input},

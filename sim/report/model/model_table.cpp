@@ -1,4 +1,8 @@
-// Layers with the figures of one sample, then what they add up to.
+// Writes a model's summary as a table: layers with the figures of one sample, then totals, memory and kernel
+// times.
+//
+// FLOPs, bytes moved and bytes saved for backward are those of one sample. Kernels, memory and times are
+// those of the batch, on one GPU.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -13,7 +17,7 @@ namespace foretrain {
 
 namespace {
 
-/// "25,557,032".
+/// Returns a number with separators, such as "25,557,032".
 std::string grouped(std::int64_t number) {
   std::string digits = std::to_string(number);
   for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
@@ -21,11 +25,13 @@ std::string grouped(std::int64_t number) {
   return digits;
 }
 
+/// Returns the bytes without their fraction.
 Bytes whole_bytes(double bytes) { return {static_cast<std::int64_t>(bytes)}; }
 
-/// The value's text, or a dash for nothing.
+/// Returns the text, or a dash when there is no value.
 std::string or_dash(bool is_something, const std::string& text) { return is_something ? text : "-"; }
 
+// The table of layers, with columns as wide as the longest name and shape.
 class Listing {
  public:
   explicit Listing(const ModelSummary& summary) : timed_(summary.times.has_value()) {
@@ -33,15 +39,19 @@ class Listing {
       name_ = std::max(name_, layer.name.size() + 2);
       shape_ = std::max(shape_, to_string(layer.result).size());
     }
+    // Longer names are shortened.
     name_ = std::min<std::size_t>(name_, 48);
   }
 
+  /// Returns the heading. Columns: name; kind; shape of the result; parameters; FLOPs; bytes moved; FLOPs per
+  /// byte; bytes saved for backward; forward + backward kernels; time of the batch, when a GPU was named.
   std::string heading() const {
     return fmt::format("{:<{}} {:<14} {:<{}} {:>13} {:>11} {:>8} {:>7} {:>8} {:>9}{}\n", "layer", name_,
                        "kind", "result", shape_, "parameters", "FLOPs", "moved", "FLOP/B", "saved", "kernels",
                        timed_ ? fmt::format(" {:>9}", "time") : "");
   }
 
+  /// Returns the line of a layer.
   std::string line(const LayerSummary& layer, std::string_view indent) const {
     const std::string kernels = fmt::format("{} + {}", layer.forward_kernels, layer.backward_kernels);
     std::string out = fmt::format("{:<{}} {:<14} {:<{}} {:>13} {:>11} {:>8} {:>7} {:>8} {:>9}",
@@ -58,7 +68,7 @@ class Listing {
   }
 
  private:
-  /// The end of a long path says more than its beginning.
+  /// Cuts the start of a long name, since the end of a path says more.
   std::string shortened(const std::string& name, std::size_t indent) const {
     const std::size_t room = name_ - indent;
     return name.size() <= room ? name : ".." + name.substr(name.size() - room + 2);
@@ -68,7 +78,9 @@ class Listing {
   bool timed_;
 };
 
+/// Returns the lines of a group; repeated layers stand under "N x".
 std::string group_lines(const ModelSummary& summary, const Listing& listing, const RowGroup& group) {
+  // Only repeated groups are indented.
   const bool repeats = group.count > 1;
   std::string out = repeats ? fmt::format("{} x\n", group.count) : "";
   for (std::size_t i = 0; i < group.length; ++i)
@@ -76,6 +88,7 @@ std::string group_lines(const ModelSummary& summary, const Listing& listing, con
   return out;
 }
 
+/// Returns the table of layers; empty for --layers none.
 std::string layer_lines(const ModelSummary& summary, LayerListing what) {
   if (what == LayerListing::none) return "";
   const Listing listing(summary);
@@ -90,6 +103,7 @@ std::string layer_lines(const ModelSummary& summary, LayerListing what) {
   return out + "\n";
 }
 
+/// Returns the memory of one GPU with its parts.
 std::string memory_line(const MemoryUse& m, std::int64_t batch) {
   return fmt::format("{:<20} {}: parameters {}, gradients {}, optimizer {}, activations {}, framework {}\n",
                      fmt::format("Memory at batch {}", batch), to_string(m.total()), to_string(m.parameters),
@@ -97,6 +111,7 @@ std::string memory_line(const MemoryUse& m, std::int64_t batch) {
                      to_string(m.framework));
 }
 
+/// Returns the totals: parameters, FLOPs, kernels, activations and memory.
 std::string total_lines(const ModelSummary& summary) {
   const ModelTotals& t = summary.totals;
   std::string out = fmt::format("{:<20} {} in {} tensors, {} of gradients\n", "Parameters",
@@ -107,6 +122,7 @@ std::string total_lines(const ModelSummary& summary) {
   out += fmt::format("{:<20} {} a sample\n", "Backward", to_string(Flops{t.backward_flops}));
   out += fmt::format("{:<20} {} a step: {} forward, {} backward, {} optimizer\n", "Kernels", t.kernels(),
                      t.forward_kernels, t.backward_kernels, t.optimizer_kernels);
+  // A recorded network has activations of the type that was recorded.
   const bool has_own_types = t.activations_fp32 == t.activations_16_bit;
   out += has_own_types ? fmt::format("{:<20} {} a sample, as recorded\n", "Activations",
                                      to_string(t.activations_16_bit))
@@ -115,6 +131,7 @@ std::string total_lines(const ModelSummary& summary) {
   return out + memory_line(t.memory, summary.batch);
 }
 
+/// Returns facts about a recorded network, and which operators have no formula.
 std::string recording_lines(const Recording& recording, std::int64_t batch) {
   std::string out = fmt::format(
       "{:<20} {} operators, {} launches, batch {}{}{}{}\n", "Recorded", recording.operators,
@@ -130,6 +147,7 @@ std::string recording_lines(const Recording& recording, std::int64_t batch) {
                            fmt::join(recording.unknown, ", "));
 }
 
+/// Returns kernel times of a step by class of operator, and the slowest layers.
 std::string time_lines(const ModelSummary& summary) {
   const KernelTimes& times = *summary.times;
   const auto share = [&](Time part) { return percent(to_seconds(part) / to_seconds(times.total), 1); };
@@ -151,6 +169,7 @@ std::string time_lines(const ModelSummary& summary) {
 
 }  // namespace
 
+// Times are only known when a GPU was named.
 std::string write_model_table(const ModelSummary& summary, LayerListing listing) {
   const std::string title =
       summary.description.empty() ? summary.name : summary.name + ": " + summary.description;

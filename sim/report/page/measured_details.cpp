@@ -1,4 +1,4 @@
-// Points of the same series as over the curve of --svg.
+// Writes the measured points of a collective for the page; they are the same as in the drawing of --svg.
 #include "sim/report/collective/busbw_chart.hpp"
 #include "sim/report/json_value.hpp"
 #include "sim/report/page/page.hpp"

@@ -1,4 +1,4 @@
-// The island goes where the template has its mark; nothing else of the template is touched.
+// Writes the page of --html: puts JSON where the template has its mark, and changes nothing else.
 #include "sim/report/page/page.hpp"
 
 #include <stdexcept>
@@ -10,10 +10,11 @@ namespace foretrain {
 
 namespace {
 
+// Placeholder in the template, and largest size of the unpacked template in bytes.
 constexpr std::string_view kMark = "{\"foretrain\":\"data\"}";
 constexpr std::size_t kLargestTemplate = std::size_t{4} << 20;
 
-/// JSON that may stand inside a script element.
+/// Returns JSON that may stand inside a script element: no character can end the element.
 std::string island(const Json& data) {
   std::string out;
   for (const char c : data.dump(-1, ' ', true, Json::error_handler_t::replace)) {
@@ -39,6 +40,7 @@ std::string island(const Json& data) {
 
 }  // namespace
 
+// The reports are parsed and written again as one compact object.
 std::string write_page(const PageContent& content) {
   Json data{
       {"schema", "foretrain.page/1"},
@@ -52,6 +54,7 @@ std::string write_page(const PageContent& content) {
   for (const std::string& details : content.details) data["details"].push_back(Json::parse(details));
   std::string page = unpacked_gzip(packed_page(), kLargestTemplate).value_or("");
   const std::size_t place = page.find(kMark);
+  // The template is part of the program, so a missing mark is a mistake of the build.
   if (place == std::string::npos) throw std::logic_error("the template of the page has no place for data");
   return page.replace(place, kMark.size(), island(data));
 }

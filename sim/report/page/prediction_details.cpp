@@ -1,4 +1,5 @@
-// Each part from where the program has it already.
+// Collects what the page of a prediction shows besides the report: scenario, timeline, topology, similar
+// measured runs.
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -15,7 +16,7 @@ namespace foretrain {
 
 namespace {
 
-/// Nothing of a job that cannot run.
+/// Returns the timeline of the largest number of GPUs. Precondition: the job can run.
 Json timeline_of(const Scenario& scenario) {
   const RecordedSteps steps = std::move(record_steps(scenario, {}).front().steps);
   const Placement placement = reserved_gpus(scenario, scenario.gpus.back());
@@ -25,7 +26,9 @@ Json timeline_of(const Scenario& scenario) {
   return out;
 }
 
-/// What others measured of the like.
+/// Returns the measured runs of others that are most similar to the scenario, with their distance. `size` of
+/// an observation is its batch per GPU; `efficiency` is the rate per GPU over that of the series' smallest
+/// job.
 Json nearest_measured(const Scenario& scenario, const EvidenceTable& measured) {
   Json out = Json::array();
   for (const NearRow& near : nearest_rows(scenario, measured)) {
@@ -50,6 +53,7 @@ Json nearest_measured(const Scenario& scenario, const EvidenceTable& measured) {
 
 }  // namespace
 
+// The timeline needs a simulation of its own; everything else exists already.
 std::string prediction_details(const Scenario& scenario, const SourceText& source,
                                const Prediction& prediction, const EvidenceTable& measured,
                                const std::string& job_script) {
@@ -59,6 +63,7 @@ std::string prediction_details(const Scenario& scenario, const SourceText& sourc
            {"epochs", prediction.epochs}};
   if (scenario.anchor)
     out["measured"] = {{{"gpus", scenario.anchor->gpus}, {"step_s", scenario.anchor->step_s}}};
+  // A job that cannot run, or that has no ranks to trace, has no timeline.
   if (!prediction.cannot_run && step_model_of(scenario).why_no_ranks.empty())
     out["timeline"] = timeline_of(scenario);
   out["topology_svg"] = draw_topology({scenario.cluster});

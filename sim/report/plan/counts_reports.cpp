@@ -1,4 +1,8 @@
-// Several numbers of GPUs: a line for the best layout of each, and where more stop paying.
+// Writes plans on several numbers of GPUs: a line for the best layout of each, and from where on more GPUs do
+// not pay.
+//
+// A number of GPUs pays when a doubling since the last number that pays makes training at least 1.4 times as
+// fast. Efficiency is tokens per second and GPU over those of the fewest GPUs that fit.
 #include <fmt/format.h>
 
 #include "sim/analysis/answer/plan_answer.hpp"
@@ -13,14 +17,17 @@ namespace foretrain {
 
 namespace {
 
-/// Four digits, never as a power of ten.
+/// Returns a number with four digits, never as a power of ten.
 std::string hours_text(double hours) {
   return hours < 1000 ? fmt::format("{:.4g}", hours) : decimal(hours, 0);
 }
 
+/// Returns the line of one number of GPUs. Columns: GPUs, nodes, step with 90 % interval, tokens per second,
+/// efficiency, length and GPU-hours of the run, memory of the fullest GPU, whether the number pays, layout.
 std::string counts_row(const PlannedCounts& plan, std::size_t place) {
   const PlannedCount& count = plan.counts[place];
   const ModelLayout* best = count.best();
+  // A number of GPUs on which nothing fits has its reason in place of figures.
   if (best == nullptr)
     return fmt::format("{:>6} {:>5}  {}\n", count.gpus, count.nodes, count.search.why_none);
   return fmt::format("{:>6} {:>5} {:>10} {:>20} {:>10} {:>6} % {:>12} {:>10} {:>9}{} {}, {}\n", count.gpus,
@@ -34,6 +41,7 @@ std::string counts_row(const PlannedCounts& plan, std::size_t place) {
                      best->point.layout, settings_of(best->job));
 }
 
+/// Returns the table of all numbers, and how the best layout is started.
 std::string counts_table(const PlannedCounts& plan) {
   const std::string run = plan.is_run ? "the run" : fmt::format("{:.0f}T tokens", plan.tokens / 1e12);
   std::string out = fmt::format(
@@ -54,7 +62,8 @@ std::string counts_table(const PlannedCounts& plan) {
 
 std::string write_plan_table(const PlannedCounts& plan, const PlanReportOptions& options) {
   Answer answer = plan.answer;
-  if (answer.action.starts_with(kStartItAs)) answer.action.clear();  // it stands below, on one line to paste
+  // The line to paste stands below the table.
+  if (answer.action.starts_with(kStartItAs)) answer.action.clear();
   std::string out = answer_head(answer) + "\n";
   out +=
       plan.counts.size() == 1 ? write_layouts_table(plan.counts.front().search, options) : counts_table(plan);

@@ -1,4 +1,7 @@
-// The fields of layouts on one number of GPUs and on several, as JSON and CSV.
+// Declares the JSON fields and CSV columns of layouts on one number of GPUs and on several.
+//
+// Units are seconds, bytes and tokens per second. `mfu` is 3 times the FLOPs of forward, with the causal half
+// of attention, over the peak of the GPUs.
 #include "sim/report/plan/plan_fields.hpp"
 
 #include "sim/report/fields/csv_table.hpp"
@@ -13,23 +16,26 @@ const OutputObject<PlannedCount>& output_object<PlannedCount>();
 
 namespace {
 
+/// Returns the getter of a degree of parallelism.
 auto degree(int Degrees::*which) {
   return [which](const ModelLayout& layout) { return layout.job.degrees.*which; };
 }
 
-/// A figure of the layout's point.
+/// Returns the getter of a figure of the layout's prediction.
 template <class Figure>
 auto of_layout_point(Figure LargeModelPoint::*figure) {
   return [figure](const ModelLayout& layout) { return layout.point.*figure; };
 }
 
-/// A figure of a number of GPUs on which a layout fits.
+/// Returns the getter of a figure that exists only when a layout fits.
 auto of_fitting(double PlannedCount::*figure) {
   return [figure](const PlannedCount& count) {
     return count.best() != nullptr ? std::optional(count.*figure) : std::nullopt;
   };
 }
 
+/// Returns the fields that describe a layout. The product of tensor, pipeline, context and data degrees is
+/// the number of GPUs; experts are spread over ranks of these.
 const OutputFields<ModelLayout>& layout_settings() {
   using L = ModelLayout;
   static const OutputFields<L> fields{
@@ -50,6 +56,7 @@ const OutputFields<ModelLayout>& layout_settings() {
 
 }  // namespace
 
+// A range of a number or time.
 template <>
 const OutputObject<Range>& output_object<Range>() {
   static const OutputObject<Range> object{
@@ -59,6 +66,7 @@ const OutputObject<Range>& output_object<Range>() {
   return object;
 }
 
+// foretrain.plan/1: layouts[].
 template <>
 const OutputObject<ModelLayout>& output_object<ModelLayout>() {
   using L = ModelLayout;
@@ -85,6 +93,7 @@ const OutputObject<ModelLayout>& output_object<ModelLayout>() {
   return object;
 }
 
+// foretrain.plan/1: the whole report.
 template <>
 const OutputObject<LayoutSearch>& output_object<LayoutSearch>() {
   using S = LayoutSearch;
@@ -111,6 +120,7 @@ const OutputObject<LayoutSearch>& output_object<LayoutSearch>() {
   return object;
 }
 
+// foretrain.plans/1: counts[].
 template <>
 const OutputObject<PlannedCount>& output_object<PlannedCount>() {
   using C = PlannedCount;
@@ -129,6 +139,7 @@ const OutputObject<PlannedCount>& output_object<PlannedCount>() {
   return object;
 }
 
+// foretrain.plans/1: the whole report.
 template <>
 const OutputObject<PlannedCounts>& output_object<PlannedCounts>() {
   using P = PlannedCounts;
@@ -155,6 +166,7 @@ const OutputObject<PlannedCounts>& output_object<PlannedCounts>() {
   return object;
 }
 
+// A plan on one number of GPUs is the search itself, with the answer added.
 std::string write_plan_json(const PlannedCounts& plan, const PlanReportOptions&) {
   if (plan.counts.size() > 1) return json_text(declared_json(plan));
   Json out = declared_json(plan.counts.front().search);
@@ -162,6 +174,7 @@ std::string write_plan_json(const PlannedCounts& plan, const PlanReportOptions&)
   return json_text(out);
 }
 
+// There is one line for each layout; `gpus` repeats the number of GPUs of its search.
 std::string write_plan_csv(const PlannedCounts& plan, const PlanReportOptions&) {
   static const std::vector<CsvColumn> columns{{"tensor"},
                                               {"pipeline"},
@@ -183,6 +196,7 @@ std::string write_plan_csv(const PlannedCounts& plan, const PlanReportOptions&) 
                                               {"step_high_s", "step_90/high"},
                                               {"gpus", "../gpus"},
                                               {"chance_of_fitting"}};
+  // The header is written once for all numbers of GPUs.
   std::string out = csv_header(columns);
   for (const PlannedCount& count : plan.counts)
     out += csv_lines(columns, declared_json(count.search), "layouts");

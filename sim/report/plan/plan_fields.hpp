@@ -1,4 +1,4 @@
-// The objects of plans.
+// The declared JSON objects of plans.
 #pragma once
 
 #include "sim/analysis/search/planned_counts.hpp"
@@ -6,6 +6,7 @@
 
 namespace foretrain {
 
+/// Return the fields of foretrain.plan/1 and foretrain.plans/1.
 template <>
 const OutputObject<LayoutSearch>& output_object<LayoutSearch>();
 template <>

@@ -1,4 +1,4 @@
-// Layouts of a large model that fit, ranked, on one number of GPUs or several: for people and for programs.
+// Reports on layouts of a large model, ranked, on one number of GPUs or several.
 #pragma once
 
 #include <string>
@@ -8,29 +8,33 @@
 
 namespace foretrain {
 
-/// Options of a printed plan.
+/// Options of a plan's report.
 struct PlanReportOptions {
-  int top = 10;  ///< layouts shown, besides those on the front
+  /// Number of layouts in the table, besides those on the Pareto front.
+  int top = 10;
 };
 
-/// The ranking with ties, why the first is first, what would change it.
+/// Returns the ranking with ties, why the first layout is the fastest, and what would change that.
 std::string write_layouts_table(const LayoutSearch& search, const PlanReportOptions& options);
 
-/// Of one number of GPUs its layouts; of several the best of each, and from where on more do not pay.
+/// Returns the layouts on one number of GPUs; of several numbers the best layout of each, and from where on
+/// more GPUs do not pay.
 std::string write_plan_table(const PlannedCounts& plan, const PlanReportOptions& options);
-/// Schema foretrain.plan/1, of several foretrain.plans/1.
+/// Returns schema foretrain.plan/1, or foretrain.plans/1 for several numbers of GPUs.
 std::string write_plan_json(const PlannedCounts& plan, const PlanReportOptions& options);
+/// Returns one line for each layout.
 std::string write_plan_csv(const PlannedCounts& plan, const PlanReportOptions& options);
 
-/// A format of a plan: its name, and the function that writes it.
+/// A format: its name, and the function that writes it.
 struct PlanReportEntry {
   std::string_view name;
   std::string (*write)(const PlannedCounts& plan, const PlanReportOptions& options);
 };
+/// The formats of `plan`; the first is the default.
 inline constexpr PlanReportEntry kPlanReports[] = {
     {"table", write_plan_table}, {"json", write_plan_json}, {"csv", write_plan_csv}};
 
-/// "12.6 s .. 38.5 s"; "-" where there is none.
+/// Returns "12.6 s .. 38.5 s"; "-" when there is no interval.
 std::string interval_text(const std::optional<Interval>& interval);
 
 }  // namespace foretrain

@@ -1,4 +1,8 @@
-// Answer first, then the ranking: what cannot be told apart shares a place.
+// Writes the ranking of layouts. Layouts whose steps cannot be distinguished share a place.
+//
+// Columns: step time with its 90 % interval; that interval relative to the first layout; tokens per second
+// and GPU; MFU, the model FLOPs utilization; bubble, the share of the step in which the busiest stage waits;
+// memory of the fullest stage; the probability that it fits.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -18,12 +22,12 @@ namespace {
 
 std::string bytes_text(double bytes) { return to_string(Bytes{static_cast<std::int64_t>(bytes)}); }
 
-/// Slower as predicted, and not surely so.
+/// Returns true when the layout is predicted to be slower than the first, but the intervals overlap.
 bool is_unsure(const ModelLayout& layout) {
   return layout.interval && !layout.is_tied && layout.over_first.high > 1 && layout.over_first.low <= 1;
 }
 
-/// Why the first layout is the first, and what would make another one so.
+/// Returns why the first layout is the fastest, and under which changes another one would be.
 std::string reasons(const LayoutSearch& search) {
   std::string out = labelled("Why this one", capitalized(search.why_first) + ".");
   const auto unsure = std::ranges::count_if(search.layouts, is_unsure);
@@ -36,11 +40,15 @@ std::string reasons(const LayoutSearch& search) {
   return out;
 }
 
+/// Returns the 90 % interval of the step divided by the first layout's step.
 std::string over_first(const ModelLayout& layout) {
   if (!layout.interval || layout.over_first.low == layout.over_first.high) return "-";
   return fmt::format("{:.2f} .. {:.2f}", layout.over_first.low, layout.over_first.high);
 }
 
+/// Returns the line of a layout. Columns: place ("1=" for a tie with the first), step and its interval,
+/// relative interval, tokens per second and GPU, model FLOPs utilization, pipeline bubble, memory,
+/// probability that it fits, degrees, settings.
 std::string row(std::size_t place, const ModelLayout& layout) {
   return fmt::format("{:>5} {:>10} {:>20} {:>14} {:>12} {:>6} {:>6} {:>9}{} {:>5} {:<34} {}\n",
                      layout.is_tied ? "1=" : std::to_string(place), to_string(seconds(layout.step_s)),
@@ -53,15 +61,18 @@ std::string row(std::size_t place, const ModelLayout& layout) {
 
 }  // namespace
 
+// Both ends have their own unit, since they may differ by a factor of ten.
 std::string interval_text(const std::optional<Interval>& interval) {
   if (!interval) return "-";
   return fmt::format("{} .. {}", to_string(seconds(interval->low_s)), to_string(seconds(interval->high_s)));
 }
 
+// The first line counts all layouts, so that nobody takes the table for all of them.
 std::string write_layouts_table(const LayoutSearch& search, const PlanReportOptions& options) {
   std::string out = fmt::format("{} divide: {} do not fit, {} fit or may fit.\n",
                                 counted(static_cast<std::int64_t>(search.possible), "layout"),
                                 search.without_memory, search.layouts.size());
+  // Nothing else can be said when no layout fits.
   if (search.layouts.empty()) return out;
   out += fmt::format("\n{:>5} {:>10} {:>20} {:>14} {:>12} {:>6} {:>6} {:>9}  {:>5} {:<34} {}\n", "place",
                      "step", "step, 90 %", "over 1st, 90 %", "tokens/s/GPU", "MFU %", "bubble", "memory",

@@ -1,4 +1,7 @@
-// The answer's sentences as they are printed, and its figures unrounded.
+// Declares the JSON fields of an answer: its sentences as they are printed, and its figures unrounded.
+//
+// Texts are rounded for people; figures in JSON have all their digits. Verdict, cause and action are the same
+// sentences in every format.
 #include "sim/report/fields/shared_fields.hpp"
 
 namespace foretrain {
@@ -18,24 +21,28 @@ const OutputObject<TrainingLimits>& output_object<TrainingLimits>();
 
 namespace {
 
+/// Returns the keys of all causes that can be removed.
 OneOf removable_names() {
   OneOf out;
   for (const Removable what : kRemovable) out.names.emplace_back(key_of(what));
   return out;
 }
 
+/// Returns the keys of the causes that were removed together.
 std::vector<std::string> keys_of(const StepCause& cause) {
   std::vector<std::string> out;
   for (const Removable what : cause.what) out.emplace_back(key_of(what));
   return out;
 }
 
+/// Returns the text, or nothing when it is empty.
 std::optional<std::string> unless_empty(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional(text);
 }
 
 }  // namespace
 
+// answer.causes.removed[]: the step without this cause.
 template <>
 const OutputObject<StepCause>& output_object<StepCause>() {
   using C = StepCause;
@@ -50,6 +57,7 @@ const OutputObject<StepCause>& output_object<StepCause>() {
   return object;
 }
 
+// answer.causes.in_turn[]: the parts sum to step_s - kernels_s.
 template <>
 const OutputObject<CausePart>& output_object<CausePart>() {
   static const OutputObject<CausePart> object{
@@ -60,6 +68,7 @@ const OutputObject<CausePart>& output_object<CausePart>() {
   return object;
 }
 
+// answer.causes.
 template <>
 const OutputObject<StepCauses>& output_object<StepCauses>() {
   using C = StepCauses;
@@ -76,6 +85,7 @@ const OutputObject<StepCauses>& output_object<StepCauses>() {
   return object;
 }
 
+// answer.assumptions[].
 template <>
 const OutputObject<Assumption>& output_object<Assumption>() {
   static const OutputObject<Assumption> object{
@@ -86,6 +96,7 @@ const OutputObject<Assumption>& output_object<Assumption>() {
   return object;
 }
 
+// answer.what_fits[]: a change with which the training fits into memory.
 template <>
 const OutputObject<FittingWay>& output_object<FittingWay>() {
   using W = FittingWay;
@@ -101,6 +112,7 @@ const OutputObject<FittingWay>& output_object<FittingWay>() {
   return object;
 }
 
+// answer.limits, with --limits.
 template <>
 const OutputObject<TrainingLimits>& output_object<TrainingLimits>() {
   using L = TrainingLimits;
@@ -118,6 +130,7 @@ const OutputObject<TrainingLimits>& output_object<TrainingLimits>() {
   return object;
 }
 
+// The answer itself, which most reports have.
 template <>
 const OutputObject<Answer>& output_object<Answer>() {
   using A = Answer;

@@ -1,4 +1,5 @@
-// The parts of an answer that every door prints alike: a labelled line each, filled to one width.
+// Writes the parts of an answer that every output shares: one labelled line for each, wrapped to a common
+// width.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -10,9 +11,10 @@ namespace foretrain {
 
 namespace {
 
+// Width of the labels.
 constexpr std::size_t kLabelColumns = 14;
 
-/// `text` after `first`, in lines of kAnswerColumns columns; all but the first begin `indent` columns in.
+/// Returns `text` behind `first`, wrapped at kAnswerColumns. All lines but the first are indented.
 std::string filled(std::string first, std::string_view text, std::size_t indent) {
   std::string out = std::move(first);
   std::size_t column = indent;
@@ -40,6 +42,7 @@ std::string labelled(std::string_view label, std::string_view text) {
 
 std::string paragraph(const std::string& text) { return filled("", text, 0); }
 
+// Assumptions and options are in the same order, so a reader can match them.
 std::string assumed_words(const Answer& answer) {
   std::string texts, options;
   for (const Assumption& assumption : answer.assumptions) {
@@ -49,6 +52,7 @@ std::string assumed_words(const Answer& answer) {
   return texts.empty() ? "" : fmt::format("{} ({})", texts, options);
 }
 
+// Only the first line has the label.
 std::string answer_how_sure(const Answer& answer) {
   std::string out =
       labelled("How sure", answer.next_measurement.empty() ? "" : capitalized(answer.next_measurement) + ".");
@@ -57,6 +61,7 @@ std::string answer_how_sure(const Answer& answer) {
   return out;
 }
 
+// The first setting that is not understood stands in the verdict already.
 std::string answer_basis(const Answer& answer) {
   std::string out;
   for (std::size_t i = 1; i < answer.not_understood.size(); ++i)
@@ -67,6 +72,7 @@ std::string answer_basis(const Answer& answer) {
          answer_how_sure(answer);
 }
 
+// The action says what to do next, or what more GPUs would bring.
 std::string answer_head(const Answer& answer) {
   return paragraph(answer.verdict) + labelled("Cause", answer.cause) +
          labelled(answer.says_more_gpus ? "More GPUs" : "Next step", answer.action);

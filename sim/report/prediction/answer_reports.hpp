@@ -1,4 +1,4 @@
-// The answer to a prediction's question, as text for a terminal.
+// The answer to a prediction's question as text for a terminal.
 #pragma once
 
 #include <string>
@@ -8,30 +8,33 @@
 
 namespace foretrain {
 
-/// The verdict, its table, then one labelled line each for cause, action, assumptions and evidence: at most
-/// kAnswerLines lines of kAnswerColumns columns.
+/// Returns the verdict, its table, and one labelled line each for cause, action, assumptions and evidence.
+/// The text has at most kAnswerLines lines of kAnswerColumns characters.
 std::string write_answer(const Prediction& prediction);
+/// Largest width and height of the answer in characters and lines.
 inline constexpr std::size_t kAnswerColumns = 100, kAnswerLines = 24;
 
-/// The answer, or with options.details every table; then what options ask for besides.
+/// Returns the answer, or with options.details every table; then what the options ask for besides.
 std::string write_answer_or_table(const Prediction& prediction, const ReportOptions& options);
 
-/// The same below a line that says whose answer it is, for several of them.
+/// Returns the same below a line that names scenario and question, for one of several answers.
 std::string write_named_answer(const Prediction& prediction, const ReportOptions& options);
 
-// Parts of it for doors that have a table of their own (answer_lines.cpp).
+// Parts of the answer for outputs that have a table of their own (answer_lines.cpp).
 
-/// Verdict, cause and action, then what was asked and assumed and what is not modelled or not credible.
+/// Returns verdict, cause and action, followed by question, assumptions, and what is not modelled or not
+/// credible.
 std::string write_answer_lines(const Answer& answer);
-/// The first half of these, and the second.
+/// Return the first and the second half of these lines.
 std::string answer_head(const Answer& answer);
 std::string answer_basis(const Answer& answer);
-/// What narrows the interval, and where no measured job stands behind it.
+/// Returns what would narrow the interval, and where no comparable run was measured.
 std::string answer_how_sure(const Answer& answer);
-/// Everything assumed, then the options that state it.
+/// Returns all assumptions, followed by the options that state them.
 std::string assumed_words(const Answer& answer);
-/// `text` filled to kAnswerColumns columns beside a label; empty for an empty text.
+/// Returns `text` behind a label, wrapped at kAnswerColumns; empty for an empty text.
 std::string labelled(std::string_view label, std::string_view text);
+/// Returns the text wrapped at kAnswerColumns.
 std::string paragraph(const std::string& text);
 
 }  // namespace foretrain

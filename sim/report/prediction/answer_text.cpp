@@ -1,5 +1,7 @@
-// At most 24 lines: the sentence first, then only rows that the sentence may speak of, then a line for each
-// thing that a reader can act on.
+// Writes the answer in at most 24 lines: the verdict, the rows of the table that it may speak of, and one
+// line for each thing that the user can act on.
+//
+// Readers are users at a terminal. --details shows all tables (table.cpp) instead.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -21,13 +23,15 @@ namespace foretrain {
 
 namespace {
 
-/// Warnings that are shown; --details has the others.
+// Largest number of warnings; --details shows all.
 constexpr std::size_t kWarnings = 3;
 
-/// Over one GPU where it can run the training, else over the first row that can.
+/// Returns the speedup over one GPU, with its interval. When one GPU cannot run the training, it is over the
+/// first row that can.
 std::string speedup_of(const Answer& answer, const PredictionPoint& p) {
   const KnownFigures known = known_figures(p);
   if (!known.speedup) return "-";
+  // The first row that fits takes the place of one GPU.
   if (!answer.one_gpu_fits) {
     const auto first = std::ranges::find_if(answer.rows, &PredictionPoint::fits);
     return spoken_factor(p.samples_per_s / first->samples_per_s);
@@ -37,7 +41,8 @@ std::string speedup_of(const Answer& answer, const PredictionPoint& p) {
                      spoken_factor(known.speedup_range->high));
 }
 
-/// "5.1 of 34 GB"; "42 of 43 GB !" where it may not fit.
+/// Returns needed and available memory of a GPU, such as "5.1 of 34 GB"; "!" marks a training that may not
+/// fit.
 std::string memory_of(const PredictionPoint& p) {
   const double gigabytes = static_cast<double>(p.memory.total().count) / 1e9,
                there = static_cast<double>(p.memory_capacity.count) / 1e9;
@@ -46,12 +51,14 @@ std::string memory_of(const PredictionPoint& p) {
   return fmt::format("{} of {} GB{}", needed, decimal(there, 0), fits < kSurelyFits ? " !" : "");
 }
 
-/// GPU-hours with two digits; seconds of a GPU are no GPU-hours.
+/// Returns GPU-hours with two digits.
 std::string hours_of(const KnownFigures& known) {
   if (!known.gpu_hours) return "-";
   return *known.gpu_hours < 10 ? fmt::format("{:.2g}", *known.gpu_hours) : decimal(*known.gpu_hours, 0);
 }
 
+/// Returns the table. Columns: GPUs, nodes, step, length of the run or epoch (or samples per second),
+/// speedup, GPU-hours, memory. When more loader workers would help, a last column has the step with them.
 std::string table_of(const Answer& answer) {
   const bool has_length = answer.quantity != "step";
   const std::string_view length = answer.quantity == "epoch" ? "epoch" : "total";
@@ -83,9 +90,10 @@ std::string table_of(const Answer& answer) {
   return out;
 }
 
+/// Returns the first warnings, and how many more there are.
 std::string warnings_of(const Prediction& prediction) {
   std::vector<std::string> warnings = prediction.warnings;
-  // The answer's own speedups count from one of its rows.
+  // The answer's speedups count from one of its own rows, so the warning about the baseline does not apply.
   std::erase_if(warnings, [](const std::string& text) { return text.starts_with(kBaselineWarning); });
   const std::size_t shown = std::min(kWarnings, warnings.size());
   std::string out;
@@ -97,11 +105,12 @@ std::string warnings_of(const Prediction& prediction) {
   return out;
 }
 
-/// Blocks in their order; one that does not fit any more is left out whole.
+// Collects blocks of lines in order. A block that does not fit into the page any more is left out as a whole.
 class AnswerPage {
  public:
   void add(const std::string& block) {
     const auto lines = static_cast<std::size_t>(std::ranges::count(block, '\n'));
+    // Later and shorter blocks may still fit.
     if (lines_ + lines > kAnswerLines) return;
     lines_ += lines, text_ += block;
   }
@@ -112,6 +121,7 @@ class AnswerPage {
   std::size_t lines_ = 0;
 };
 
+/// Returns what measured runs say, under two labels.
 std::string evidence_of(const Prediction& prediction) {
   if (!prediction.evidence) return {};
   const std::string text = evidence_line_of(*prediction.evidence);
@@ -120,8 +130,8 @@ std::string evidence_of(const Prediction& prediction) {
          labelled("Evidence", trimmed(std::string_view(text).substr(measured)));
 }
 
-/// "LoRA of rank 16 in bf16, micro-batches of 1: 19 GB, 98 ms a step; --adapters lora:16 …"; the first is the
-/// next step.
+/// Returns further changes with which the training fits, such as "LoRA of rank 16 in bf16, micro-batches of
+/// 1: 19 GB, 98 ms a step; --adapters lora:16 …". The first change is the next step and stands there.
 std::string other_changes_that_fit(const Answer& answer) {
   std::string out;
   for (std::size_t i = 1; i < answer.fits.size(); ++i) {
@@ -135,6 +145,7 @@ std::string other_changes_that_fit(const Answer& answer) {
 
 }  // namespace
 
+// The order is that of importance, since the page may end before the last block.
 std::string write_answer(const Prediction& prediction) {
   const Answer& answer = prediction.answer;
   if (answer.rows.empty()) return {};
@@ -166,6 +177,7 @@ std::string write_named_answer(const Prediction& prediction, const ReportOptions
              : fmt::format("{}: {}\n{}", prediction.scenario, prediction.answer.question, text);
 }
 
+// --quiet is about the curve, which only the tables have.
 std::string write_answer_or_table(const Prediction& prediction, const ReportOptions& options) {
   if (options.details || options.quiet) return write_table(prediction, options);
   std::string out = write_answer(prediction);

@@ -1,23 +1,27 @@
-// The inverse questions: how large batch, network or epoch must be, and how fast the link.
+// Declares the JSON fields of --break-even: how large batch, network or epoch must be for N GPUs to beat one,
+// and how fast the link.
+//
+// Each value is searched by itself while everything else stays as in the scenario. `at` is the smallest
+// value, or with is_upper the largest, with which the GPUs beat one GPU.
 #include "sim/report/prediction/crossover_fields.hpp"
 
 namespace foretrain {
 
 namespace {
 
-/// A value of which one kind is not known where the number of samples is not.
+// A value with whether it counts samples of the data set, whose number may be unknown.
 struct ShownBreakEven {
   const BreakEvenValue& value;
   bool is_of_samples = false;
   bool is_answered() const { return value.why_not.empty(); }
   bool is_known() const { return !is_of_samples || value.now != 0; }
 };
-/// That of the fastest number of GPUs.
+// The bandwidth at which another number of GPUs becomes the fastest.
 struct FastestBreakEven {
   const BreakEven& of;
 };
 
-/// A figure that is there only with an answer.
+/// Returns the getter of a figure that exists only with an answer.
 template <class Figure>
 auto when_answered(Figure BreakEvenValue::*figure) {
   return [figure](const ShownBreakEven& b) {
@@ -25,7 +29,7 @@ auto when_answered(Figure BreakEvenValue::*figure) {
   };
 }
 
-/// The same of a figure that is null where the number of samples is unknown.
+/// Does the same for a figure that is null when the number of samples is unknown.
 template <class Figure>
 auto when_known(Figure BreakEvenValue::*figure) {
   return [figure](const ShownBreakEven& b) {
@@ -36,10 +40,12 @@ auto when_known(Figure BreakEvenValue::*figure) {
   };
 }
 
+/// Returns the getter of one of the values.
 auto value_of(BreakEvenValue BreakEven::*value) {
   return [value](const BreakEven& b) { return ShownBreakEven{b.*value}; };
 }
 
+/// Returns the batch under the key of this kind of scaling; nothing under the other one.
 std::optional<ShownBreakEven> batch_of(const BreakEven& b, bool strong_scaling) {
   if (b.strong_scaling != strong_scaling) return std::nullopt;
   return ShownBreakEven{b.batch};
@@ -47,6 +53,7 @@ std::optional<ShownBreakEven> batch_of(const BreakEven& b, bool strong_scaling) 
 
 }  // namespace
 
+// A value, such as width or bandwidth.
 template <>
 const OutputObject<ShownBreakEven>& output_object<ShownBreakEven>() {
   using B = ShownBreakEven;
@@ -70,6 +77,7 @@ const OutputObject<ShownBreakEven>& output_object<ShownBreakEven>() {
   return object;
 }
 
+// The value under the key "fastest".
 template <>
 const OutputObject<FastestBreakEven>& output_object<FastestBreakEven>() {
   using F = FastestBreakEven;
@@ -83,6 +91,7 @@ const OutputObject<FastestBreakEven>& output_object<FastestBreakEven>() {
   return object;
 }
 
+// The whole object.
 template <>
 const OutputObject<BreakEven>& output_object<BreakEven>() {
   using B = BreakEven;

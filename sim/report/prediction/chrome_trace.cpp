@@ -1,4 +1,5 @@
-// Written by hand, line by line: a trace has thousands of small events and a few fixed forms.
+// Writes steps in the Trace Event Format. Lines are written by hand, because a trace has thousands of small
+// events in a few fixed forms.
 #include "sim/report/prediction/chrome_trace.hpp"
 
 #include <algorithm>
@@ -12,15 +13,18 @@
 
 namespace foretrain {
 
+// Invalid UTF-8 is replaced, since names come from files.
 std::string json_string(std::string_view text) {
   return nlohmann::json(std::string(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+// The clock's tick is 1 ps, so six decimals are exact.
 std::string trace_microseconds(Time time) {
   constexpr std::int64_t kTicks = 1'000'000;
   return fmt::format("{}.{:06}", time.count() / kTicks, time.count() % kTicks);
 }
 
+// ph X: a span with a duration.
 void TraceEvents::span(int process, std::size_t thread, const std::string& name, std::string_view category,
                        Time start, Time end, const TraceArguments& arguments) {
   std::string line = fmt::format(
@@ -32,6 +36,7 @@ void TraceEvents::span(int process, std::size_t thread, const std::string& name,
   events_.push_back({start, line + "}}"});
 }
 
+// ph C: a value over time.
 void TraceEvents::counter(int process, std::string_view name, Time at, std::string_view series,
                           double value) {
   events_.push_back(
@@ -40,6 +45,7 @@ void TraceEvents::counter(int process, std::string_view name, Time at, std::stri
                    json_string(name), process, trace_microseconds(at), series, value)});
 }
 
+// ph s, t or f: an arrow between spans; "bp":"e" binds it to the enclosing span.
 void TraceEvents::flow(char phase, std::size_t id, int process, std::size_t thread, std::string_view name,
                        Time at) {
   events_.push_back({at, fmt::format("{{\"ph\":\"{}\",\"id\":{},\"name\":\"{}\",\"cat\":\"gradient\",\"pid\":"
@@ -48,6 +54,7 @@ void TraceEvents::flow(char phase, std::size_t id, int process, std::size_t thre
                                      phase == 'f' ? ",\"bp\":\"e\"" : "")});
 }
 
+// ph M: names, and indices that fix the order.
 void TraceEvents::process_name(int process, const std::string& name) {
   names_ += fmt::format(
       "{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{0},\"tid\":0,\"args\":{{\"name\":{1}}}}},\n"
@@ -66,12 +73,14 @@ void TraceEvents::thread_name(int process, std::size_t thread, const std::string
       process, thread, json_string(name));
 }
 
+// ph i: a mark across a whole process.
 void TraceEvents::instant(int process, std::size_t thread, const std::string& name, Time at) {
   events_.push_back(
       {at, fmt::format("{{\"ph\":\"i\",\"name\":{},\"s\":\"p\",\"pid\":{},\"tid\":{},\"ts\":{}}}",
                        json_string(name), process, thread, trace_microseconds(at))});
 }
 
+// Events are in order of time. The comma behind the last one is removed.
 std::string TraceEvents::lines() {
   std::ranges::stable_sort(events_, {}, &ChromeEvent::at);
   std::string out = names_;
@@ -80,6 +89,7 @@ std::string TraceEvents::lines() {
   return out + "\n";
 }
 
+// Names of the parts of a step, in the order of Account.
 std::string_view account_name(std::size_t account) {
   static constexpr std::array<std::string_view, kAccountCount> kNames{
       "compute", "exposed_communication", "input_stall", "host", "optimizer", "other"};
@@ -88,9 +98,11 @@ std::string_view account_name(std::size_t account) {
 
 namespace {
 
-/// Why a task began no earlier, when its queue had been free before.
+/// Adds the task that this one waited for, when it is on another queue: on the same queue the order explains
+/// the wait.
 void add_cause(const RankTrace& trace, TaskId id, TraceArguments& arguments) {
   const Span& span = trace.rank.timeline.spans[id];
+  // The task waited for nothing.
   if (span.released_by == kNone) return;
   const Task& before = trace.rank.graph.tasks()[span.released_by];
   if (before.queue == trace.rank.graph.tasks()[id].queue) return;
@@ -100,6 +112,7 @@ void add_cause(const RankTrace& trace, TaskId id, TraceArguments& arguments) {
   arguments.emplace_back("released_us", trace_microseconds(span.start - span.lag));
 }
 
+/// Adds the layer of a kernel, and the FLOPs and bytes of its pass.
 void add_layer(const RankTrace& trace, TaskId id, TraceArguments& arguments) {
   const std::string& name = trace.names[id];
   const bool backward = name.starts_with("backward ");
@@ -116,6 +129,7 @@ void add_layer(const RankTrace& trace, TaskId id, TraceArguments& arguments) {
                          fmt::format("{:.0f}", backward ? work.backward_bytes : work.forward_bytes));
 }
 
+/// Returns everything that a click on the span shows.
 TraceArguments arguments_of(const RankTrace& trace, TaskId id) {
   const Task& task = trace.rank.graph.tasks()[id];
   TraceArguments arguments{{"account", fmt::format("\"{}\"", account_name(task.account))}};
@@ -125,6 +139,7 @@ TraceArguments arguments_of(const RankTrace& trace, TaskId id) {
   return arguments;
 }
 
+/// Adds the spans of all tasks, and names for the queues that have any.
 void add_queues(const RankTrace& trace) {
   const TaskGraph& graph = trace.rank.graph;
   std::vector<bool> busy(graph.queues().size(), false);
@@ -141,6 +156,8 @@ void add_queues(const RankTrace& trace) {
   }
 }
 
+/// Adds a span for each step, and a mark at its end. "ProfilerStep#N" is the name that PyTorch's profiler
+/// uses.
 void add_steps(const RankTrace& trace) {
   Time begin{};
   trace.events.thread_name(trace.process, RankTrace::kSteps, "steps");
@@ -155,7 +172,7 @@ void add_steps(const RankTrace& trace) {
   }
 }
 
-/// When the last `steps` steps begin.
+/// Returns the time at which the last `steps` steps begin.
 Time beginning_of(const TracedRank& rank, int steps) {
   const std::size_t all = rank.step_ends.size(), shown = static_cast<std::size_t>(std::max(1, steps));
   return all <= shown ? Time{} : rank.timeline.end_of(rank.step_ends[all - shown - 1]);
@@ -163,6 +180,7 @@ Time beginning_of(const TracedRank& rank, int steps) {
 
 }  // namespace
 
+// Each rank is a process; the links at its node are another one.
 std::string write_chrome_trace(const std::vector<TracedRank>& ranks, const TraceRequest& request) {
   TraceEvents events;
   int process = 0;
@@ -175,6 +193,7 @@ std::string write_chrome_trace(const std::vector<TracedRank>& ranks, const Trace
     add_queues(trace);
     add_flows(trace);
     add_counters(trace);
+    // Jobs on one GPU have no links.
     if (rank.links.empty()) continue;
     events.process_name(++process, "links at the node of " + rank.name);
     add_links(trace, process);
@@ -185,6 +204,7 @@ std::string write_chrome_trace(const std::vector<TracedRank>& ranks, const Trace
          events.lines() + "]}\n";
 }
 
+// Work of each layer is summed over its operators.
 std::vector<LayerWork> layer_work(const ExpandedModel& model, double batch) {
   std::vector<LayerWork> work(model.layer_names.size());
   for (const Operator& op : model.forward) {

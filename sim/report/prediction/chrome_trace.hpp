@@ -9,41 +9,48 @@
 
 namespace foretrain {
 
-/// What one pass of a layer comes to on one GPU.
+/// Work of one pass through a layer on one GPU, in FLOPs and bytes.
 struct LayerWork {
   double forward_flops = 0, forward_bytes = 0, backward_flops = 0, backward_bytes = 0;
-  double kept_bytes = 0;  ///< for backward
+  /// Bytes that forward keeps for backward.
+  double kept_bytes = 0;
 };
 
-/// A rank of a trace: tasks, times, and what is known beyond them.
+/// A rank of a trace: its tasks, their times, and further facts.
 struct TracedRank {
   const TaskGraph& graph;
   const Timeline& timeline;
-  std::vector<TaskId> step_ends;    ///< last task of each step on the GPU
-  std::vector<std::string> layers;  ///< labels of tasks that are a layer's
-  std::vector<LayerWork> work{};    ///< by layer, or empty
+  /// Last task of each step on the GPU.
+  std::vector<TaskId> step_ends;
+  /// Labels of tasks that belong to a layer.
+  std::vector<std::string> layers;
+  /// Work of each layer; may be empty.
+  std::vector<LayerWork> work{};
   std::vector<RecordedLink> links{};
   std::string name = "rank 0";
-  double lasting_bytes = 0;  ///< what the GPU holds all the time; 0: unknown, and no memory is shown
+  /// Bytes that the GPU holds all the time; 0: unknown, so that no memory is shown.
+  double lasting_bytes = 0;
 };
 
-/// Shows the last `steps` steps of each rank. Events stand in the order of their times; `notes` say what was
-/// left out and stand beside them.
+/// The content of a trace: the last `steps` steps of each rank. `notes` say what was left out and stand
+/// beside the events.
 struct TraceRequest {
   int steps = 3;
   std::vector<std::string> notes{};
 };
 
-/// One process per rank and one for the links of its node, one thread per queue on which something takes
-/// time; microseconds with six decimals, which is the clock's tick.
+/// Returns the trace. Each rank is a process, and so are the links of its node; each queue with any task is a
+/// thread. Times are in microseconds with six decimals, which is the clock's tick of 1 ps. Events are in
+/// order of time.
 std::string write_chrome_trace(const std::vector<TracedRank>& ranks, const TraceRequest& request = {});
 
-/// The trace of what was recorded. Of ranks the same, the links of a node bounded, `memory` that of one of
-/// their GPUs; of stages write_parallel_trace() (parallel_trace.hpp).
+/// Returns the trace of a recording. Ranks of data parallelism share `memory`, the memory of one of their
+/// GPUs; links of a node are limited in number. Pipeline stages are written by write_parallel_trace()
+/// (parallel_trace.hpp).
 std::string write_trace(const StepRecording& recorded, const Scenario& scenario, const MemoryUse& memory,
                         int steps);  // trace_file.cpp
 
-/// Work by layer of a batch.
+/// Returns the work of each layer for this batch.
 std::vector<LayerWork> layer_work(const ExpandedModel& model, double batch);
 
 }  // namespace foretrain

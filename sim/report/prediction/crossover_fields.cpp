@@ -1,4 +1,7 @@
-// Where more GPUs stop paying, how sure that is, and what would move it.
+// Declares the JSON fields of the crossover: where more GPUs stop paying, how sure that is, and what causes
+// the losses.
+//
+// The crossover is the number of GPUs from which on more GPUs no longer make training faster.
 #include "sim/report/prediction/crossover_fields.hpp"
 
 #include <fmt/format.h>
@@ -16,10 +19,11 @@ const OutputObject<WorthRequesting>& output_object<WorthRequesting>();
 
 namespace {
 
-/// How thoroughly numbers of GPUs were looked at.
+// The thoroughness of the search over numbers of GPUs.
 struct CrossoverSearch {
   const Crossover& of;
 };
+// An interval of a number of GPUs, and one whose ends may not exist.
 struct IntegerRange {
   int low = 1, high = 1;
 };
@@ -27,6 +31,8 @@ struct KnownIntegerRange {
   std::optional<int> low, high;
 };
 
+/// Returns, for each efficiency, the number of GPUs from which on it is not reached. Keys are written as
+/// fractions.
 NamedValues<std::optional<int>> efficiency_limits(const Crossover& c) {
   return {{{"0.9", c.efficiency_below_90},
            {"0.8", c.efficiency_below_80},
@@ -34,6 +40,7 @@ NamedValues<std::optional<int>> efficiency_limits(const Crossover& c) {
            {"0.7", c.efficiency_below_70}}};
 }
 
+/// Returns the numbers of GPUs that reach each efficiency.
 NamedValues<WorthRequesting> worth_by_efficiency(const Crossover& c) {
   NamedValues<WorthRequesting> out;
   for (const WorthRequesting& w : c.worth_requesting)
@@ -43,6 +50,7 @@ NamedValues<WorthRequesting> worth_by_efficiency(const Crossover& c) {
 
 }  // namespace
 
+// A range of numbers of GPUs, both ends included.
 template <>
 const OutputObject<GpuRange>& output_object<GpuRange>() {
   static const OutputObject<GpuRange> object{
@@ -52,6 +60,7 @@ const OutputObject<GpuRange>& output_object<GpuRange>() {
   return object;
 }
 
+// crossover.causes[].parts[].
 template <>
 const OutputObject<LossPart>& output_object<LossPart>() {
   static const OutputObject<LossPart> object{"LossPart",
@@ -62,6 +71,7 @@ const OutputObject<LossPart>& output_object<LossPart>() {
   return object;
 }
 
+// crossover.causes[].
 template <>
 const OutputObject<CrossoverCause>& output_object<CrossoverCause>() {
   using C = CrossoverCause;
@@ -73,6 +83,7 @@ const OutputObject<CrossoverCause>& output_object<CrossoverCause>() {
   return object;
 }
 
+// crossover.worth_requesting, one for each efficiency.
 template <>
 const OutputObject<WorthRequesting>& output_object<WorthRequesting>() {
   using W = WorthRequesting;
@@ -84,6 +95,7 @@ const OutputObject<WorthRequesting>& output_object<WorthRequesting>() {
   return object;
 }
 
+// crossover.search.
 template <>
 const OutputObject<CrossoverSearch>& output_object<CrossoverSearch>() {
   using S = CrossoverSearch;
@@ -98,6 +110,7 @@ const OutputObject<CrossoverSearch>& output_object<CrossoverSearch>() {
   return object;
 }
 
+// crossover itself.
 template <>
 const OutputObject<Crossover>& output_object<Crossover>() {
   using C = Crossover;
@@ -109,7 +122,7 @@ const OutputObject<Crossover>& output_object<Crossover>() {
        {"slower_than_fewer_gpus", "numbers with less throughput than a smaller one", &C::slower_than_fewer},
        {"no_gain_from", "the smallest number beyond the fastest; null: there is none", &C::no_gain_from},
        {"efficiency_below", "from so many GPUs on, by efficiency", efficiency_limits},
-       // The first ends of the ranges above: older readers know these keys.
+       // The first ends of the ranges above, under keys that older programs know.
        {"slower_than_one_gpu_from", "the smallest of slower_than_one_gpu; null: none",
         [](const C& c) { return first_of_ranges(c.slower_than_one_gpu); }},
        {"slower_than_previous_from", "the smallest of slower_than_fewer_gpus; null: none",
@@ -140,6 +153,7 @@ const OutputObject<KnownIntegerRange>& output_object<KnownIntegerRange>() {
   return object;
 }
 
+// crossover_interval: the interval over random draws of the uncertain inputs.
 template <>
 const OutputObject<CrossoverSpread>& output_object<CrossoverSpread>() {
   using S = CrossoverSpread;

@@ -1,5 +1,8 @@
-// Numbers first, then why: the loss at the first number that disappoints, and at the first one that is slower
-// than the one before.
+// Writes the crossover in words: the numbers first, and then the reasons, which are the losses at the first
+// number that disappoints and at the first one that is slower than fewer GPUs.
+//
+// A loss is the time that a step takes longer than if every GPU were as fast as one alone. Its parts sum to
+// it. "Worth requesting" are numbers of GPUs that reach an efficiency.
 #include "sim/report/prediction/crossover_table.hpp"
 
 #include <algorithm>
@@ -14,7 +17,8 @@ namespace foretrain {
 
 namespace {
 
-/// "at 5 to 7, 9", "from 5 on"; `searched`: the largest number.
+/// Returns ranges in words, such as "at 5 to 7, 9" or "from 5 on". `searched` is the largest number that was
+/// searched.
 std::string where(const std::vector<GpuRange>& ranges, int searched) {
   std::string out;
   for (const GpuRange& r : ranges) {
@@ -28,12 +32,14 @@ std::string where(const std::vector<GpuRange>& ranges, int searched) {
   return out.empty() ? "never" : out;
 }
 
+/// Returns the numbers that reach an efficiency.
 std::string range_of(const WorthRequesting& w, int searched) {
   if (w.every_up_to >= searched) return fmt::format("all {}", searched);
   if (w.most <= w.every_up_to) return fmt::format("up to {}", w.every_up_to);
   return fmt::format("up to {}, some up to {}", w.every_up_to, w.most);
 }
 
+/// Returns the line with the numbers worth requesting for each efficiency.
 std::string worth_line(const Crossover& c) {
   std::string out;
   for (const WorthRequesting& w : c.worth_requesting)
@@ -42,7 +48,7 @@ std::string worth_line(const Crossover& c) {
   return out.empty() ? out : fmt::format("GPUs worth requesting at efficiency of at least{}.\n", out);
 }
 
-/// How sure the two lines around it are; nothing where nearly all draws agree.
+/// Returns the uncertainty of the answers in sentences; empty when nearly all random draws agree.
 std::string spread_lines(const CrossoverSpread& spread) {
   std::string out;
   if (spread.fastest_low < spread.fastest_high)
@@ -55,6 +61,7 @@ std::string spread_lines(const CrossoverSpread& spread) {
   return out;
 }
 
+/// Returns the parts of a loss, without those below 10 %.
 std::string parts_of(const CrossoverCause& cause) {
   std::string out;
   for (const LossPart& part : cause.parts) {
@@ -64,18 +71,21 @@ std::string parts_of(const CrossoverCause& cause) {
   return out;
 }
 
-/// Nothing when hardly anything is lost there.
+/// Returns the line about the loss on `gpus`; empty when hardly anything is lost there.
 std::string cause_line(const Crossover& c, const std::optional<int>& gpus) {
   const auto found = std::find_if(c.causes.begin(), c.causes.end(),
                                   [&](const CrossoverCause& cause) { return cause.gpus == gpus; });
+  // Causes are only known for the answers of the crossover.
   if (!gpus || found == c.causes.end() || found->parts.empty()) return {};
   return fmt::format("Lost at {}, {} of each step: {}.\n", counted(*gpus, "GPU"),
                      to_string(seconds(found->loss_s)), parts_of(*found));
 }
 
-/// The number whose loss tells most: the first that is slower than one GPU, or below 90 %, or the fastest.
+/// Returns the number of GPUs whose loss tells most: the first one slower than one GPU or below 90 %
+/// efficiency, else the fastest.
 int telling(const Crossover& c) { return informative_number(c).value_or(c.fastest_gpus); }
 
+/// Returns the speedup of the fastest number.
 std::string point_text(const Prediction& p) {
   const auto found = std::find_if(p.points.begin(), p.points.end(), [&](const PredictionPoint& point) {
     return point.gpus == p.crossover.fastest_gpus;
@@ -83,10 +93,11 @@ std::string point_text(const Prediction& p) {
   return found == p.points.end() ? std::string() : fmt::format(" ({:.2f} times one GPU)", found->speedup);
 }
 
+// Texts of the two kinds of value in the functions below.
 std::string count_text(double value) { return fmt::format("{:.0f}", value); }
 std::string factor_text(double value) { return fmt::format("x{:.3g}", value); }
 
-/// "batch per GPU: from 12 on (now 32)".
+/// Returns the line of one value, such as "batch per GPU: from 12 on (now 32)".
 template <class Text>
 std::string smallest(std::string_view what, const BreakEvenValue& v, Text text) {
   if (!v.why_not.empty()) return fmt::format("  {}: {}\n", what, v.why_not);
@@ -97,10 +108,12 @@ std::string smallest(std::string_view what, const BreakEvenValue& v, Text text) 
                      v.beats_now ? ", beats one" : "", v.fits ? "" : ", which does not fit into memory");
 }
 
+/// Returns a factor of the bandwidth with the bandwidth itself.
 std::string speed_text(const BreakEven& b, double factor) {
   return fmt::format("{} = {} each", factor_text(factor), to_string(ByteRate{b.link_bytes_per_s * factor}));
 }
 
+/// Returns from which bandwidth of the link the GPUs beat one.
 std::string bandwidth_line(const BreakEven& b) {
   const BreakEvenValue& v = b.bandwidth;
   if (!v.why_not.empty()) return fmt::format("  link: {}\n", v.why_not);
@@ -111,6 +124,7 @@ std::string bandwidth_line(const BreakEven& b) {
                      speed_text(b, *v.at), now);
 }
 
+/// Returns at which bandwidth another number of GPUs becomes the fastest; empty when it was not searched.
 std::string fastest_line(const BreakEven& b) {
   if (!b.fastest.why_not.empty()) return {};
   if (!b.fastest.at)
@@ -122,6 +136,7 @@ std::string fastest_line(const BreakEven& b) {
 
 }  // namespace
 
+// The order is that of the questions a user asks: how many, is it sure, what else, and why.
 std::string crossover_paragraph(const Prediction& p) {
   const Crossover& c = p.crossover;
   std::string out = fmt::format("\nFastest: {} of {}.", counted(c.fastest_gpus, "GPU"), p.cluster_gpus);
@@ -134,6 +149,7 @@ std::string crossover_paragraph(const Prediction& p) {
   out += fmt::format("Slower than one GPU: {}. Slower than fewer GPUs: {}.\n",
                      where(c.slower_than_one_gpu, c.searched), where(c.slower_than_fewer, c.searched));
   out += cause_line(c, telling(c));
+  // The second loss is left out when it is at the same number.
   const std::optional<int> drop = first_of_ranges(c.slower_than_fewer);
   if (drop != telling(c)) out += cause_line(c, drop);
   return out + "Why: " + c.cause + ".\n";
@@ -164,6 +180,7 @@ std::string cause_lines(const Crossover& c) {
   return out;
 }
 
+// Nothing can be compared when one of the two does not run.
 std::string scaling_verdict(const Prediction& weak, const Prediction& strong) {
   const auto batch = [](const Prediction& p) {
     if (p.points.empty()) return std::int64_t{0};

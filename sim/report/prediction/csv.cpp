@@ -1,4 +1,8 @@
-// Columns of the declared fields; only names may need quotes, and what is not known is empty.
+// Writes predictions as CSV, with columns from the declared fields. Only names may need quotes; unknown
+// values are empty.
+//
+// Readers are spreadsheets, so there is one line for each number of GPUs, and names of the training are
+// repeated in every line.
 #include "sim/report/prediction/csv.hpp"
 
 #include <fmt/format.h>
@@ -8,6 +12,7 @@
 
 namespace foretrain {
 
+// Quotes inside a field are doubled.
 std::string csv_field(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
   std::string out = "\"";
@@ -23,6 +28,7 @@ std::string csv_figures(const std::optional<Range>& range) {
   return range ? fmt::format("{},{}", range->low, range->high) : ",";
 }
 
+// Columns that every table with points has: name, and path of the field when it differs.
 const std::vector<CsvColumn>& point_columns() {
   static const std::vector<CsvColumn> columns{
       {"gpus"},
@@ -52,6 +58,8 @@ const std::vector<CsvColumn>& point_columns() {
 
 namespace {
 
+/// Returns the columns of a prediction: the names of the training, the common columns of a point, and then
+/// the others.
 std::vector<CsvColumn> prediction_columns() {
   std::vector<CsvColumn> out{{"scenario", "../scenario"},
                              {"model", "../model"},
@@ -81,6 +89,7 @@ std::vector<CsvColumn> prediction_columns() {
 
 }  // namespace
 
+// The columns are taken from the JSON report, so both have the same values.
 std::string write_csv(const Prediction& p, const ReportOptions&) {
   static const std::vector<CsvColumn> columns = prediction_columns();
   return csv_table(columns, declared_json(p), "points");
@@ -92,6 +101,7 @@ std::string write_predictions_csv(const std::vector<Prediction>& predictions, co
   return joined_csv(texts);
 }
 
+// The header of all texts but the first is removed.
 std::string joined_csv(const std::vector<std::string>& texts) {
   std::string out;
   for (const std::string& text : texts) out += out.empty() ? text : text.substr(text.find('\n') + 1);

@@ -8,25 +8,25 @@
 
 namespace foretrain {
 
-/// One header line, one line per number of GPUs; seconds and bytes.
+/// Returns a header line and one line for each number of GPUs. Units are seconds and bytes.
 std::string write_csv(const Prediction& prediction, const ReportOptions& options);
-/// The lines of all under one header.
+/// Returns the lines of all predictions under one header.
 std::string write_predictions_csv(const std::vector<Prediction>& predictions, const ReportOptions& options);
-/// What a line of a point has in every table: from the number of GPUs to where the step goes.
+/// Returns the columns of a point that every table has, from the number of GPUs to the breakdown of the step.
 const std::vector<CsvColumn>& point_columns();
-/// Several CSV texts with the same header as one.
+/// Joins CSV texts with the same header into one.
 std::string joined_csv(const std::vector<std::string>& texts);
 
-/// A figure as a CSV field, so that it reads back to the last bit; empty where it is not known.
+/// Returns a value as a CSV field with enough digits to read back the same double; empty when it is unknown.
 template <class T>
 std::string csv_figure(const std::optional<T>& value) {
   return value ? fmt::format("{}", *value) : std::string();
 }
-/// Its two ends as two fields.
+/// Return the two ends of a range as two fields.
 std::string csv_figures(const std::optional<Interval>& interval);
 std::string csv_figures(const std::optional<Range>& range);
 
-/// A CSV field: quoted when it holds a comma, a quote or a line break (RFC 4180).
+/// Returns a CSV field, quoted when it has a comma, a quote or a line break (RFC 4180).
 std::string csv_field(std::string_view text);
 
 }  // namespace foretrain

@@ -1,4 +1,7 @@
-// What evidence did to a prediction: the correction, the runs behind it, the points as simulated.
+// Declares the JSON fields about evidence: the correction, the measured runs behind it, and the points as
+// simulated.
+//
+// Factors are logarithms of measured over simulated time, so 0.05 means about 5 % slower than simulated.
 #include "sim/report/fields/shared_fields.hpp"
 
 namespace foretrain {
@@ -10,6 +13,7 @@ const OutputObject<MeasuredRuns>& output_object<MeasuredRuns>();
 template <>
 const OutputObject<RawPoint>& output_object<RawPoint>();
 
+// evidence.step.neighbours[].
 template <>
 const OutputObject<Neighbour>& output_object<Neighbour>() {
   using N = Neighbour;
@@ -28,6 +32,7 @@ const OutputObject<Neighbour>& output_object<Neighbour>() {
   return object;
 }
 
+// evidence.step and evidence.ratio: the estimate of the Gaussian process.
 template <>
 const OutputObject<Estimate>& output_object<Estimate>() {
   using E = Estimate;
@@ -42,6 +47,7 @@ const OutputObject<Estimate>& output_object<Estimate>() {
   return object;
 }
 
+// sensitivity.runs[]: runs that would narrow the prediction.
 template <>
 const OutputObject<RunsToMake>& output_object<RunsToMake>() {
   static const OutputObject<RunsToMake> object{
@@ -57,6 +63,7 @@ const OutputObject<RunsToMake>& output_object<RunsToMake>() {
   return object;
 }
 
+// evidence.measured: measured runs of the same training.
 template <>
 const OutputObject<MeasuredRuns>& output_object<MeasuredRuns>() {
   using M = MeasuredRuns;
@@ -71,6 +78,7 @@ const OutputObject<MeasuredRuns>& output_object<MeasuredRuns>() {
   return object;
 }
 
+// evidence.raw[].
 template <>
 const OutputObject<RawPoint>& output_object<RawPoint>() {
   static const OutputObject<RawPoint> object{
@@ -82,6 +90,7 @@ const OutputObject<RawPoint>& output_object<RawPoint>() {
   return object;
 }
 
+// evidence itself. A point's factor is exp(log_factor + log_factor_per_doubling * log2(gpus)).
 template <>
 const OutputObject<AppliedEvidence>& output_object<AppliedEvidence>() {
   using E = AppliedEvidence;

@@ -1,4 +1,5 @@
-// The page holds what --format json says; web/report draws it.
+// Writes pages of predictions and studies. A page contains what --format json prints, and web/report draws
+// it.
 #include "sim/report/prediction/html.hpp"
 
 #include "sim/report/page/page.hpp"

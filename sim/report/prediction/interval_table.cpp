@@ -1,5 +1,8 @@
-// Bars of the tornado share one scale, from the least to the largest end of all of them, with the prediction
-// marked.
+// Writes intervals and the sensitivity. Bars share one scale from the smallest to the largest end, on which
+// the prediction is marked.
+//
+// A 90 % interval holds the measured value with a probability of 90 %. The sensitivity (a tornado) varies one
+// uncertain input at a time and leaves the others as predicted.
 #include <algorithm>
 #include <cmath>
 
@@ -15,8 +18,10 @@ namespace foretrain {
 
 namespace {
 
+// Width of the bars in characters.
 constexpr int kBarWidth = 32;
 
+/// These functions return a range as text; "-" when it is unknown.
 std::string between(double low, double high) {
   return fmt::format("{} .. {}", spoken_time(low), spoken_time(high));
 }
@@ -29,10 +34,10 @@ std::string between(const std::optional<Range>& range) {
   return range ? fmt::format("{} .. {}", decimal(range->low, 2), decimal(range->high, 2)) : "-";
 }
 
-/// Certainty is never claimed.
+/// Returns a probability; 0 and 100 % are never claimed.
 std::string chance(double p) { return p > 0.99 ? "> 99 %" : p < 0.01 ? "< 1 %" : percent(p, 0) + " %"; }
 
-/// Where the bars begin and end.
+// The times at both ends of the bars.
 struct Scale {
   double low, high;
   int column(double value) const {
@@ -40,6 +45,7 @@ struct Scale {
   }
 };
 
+/// Returns the bar of one input, with the prediction as "|".
 std::string drawn(const TornadoBar& bar, double predicted, const Scale& scale) {
   std::string out(kBarWidth, ' ');
   for (int i = scale.column(bar.low_s); i <= scale.column(bar.high_s); ++i)
@@ -50,6 +56,7 @@ std::string drawn(const TornadoBar& bar, double predicted, const Scale& scale) {
 
 }  // namespace
 
+// Columns: GPUs; 90 % intervals of step, total and speedup; probability that it is faster than one GPU.
 std::string write_intervals(const Prediction& prediction) {
   std::string out = fmt::format("\n90 % intervals\n{:>6}   {:>22} {:>26} {:>16} {:>16}\n", "GPUs", "step",
                                 "total", "speedup", "beats one GPU");
@@ -66,6 +73,8 @@ std::string write_intervals(const Prediction& prediction) {
   return out;
 }
 
+// Each line has the input, the range of the time when this input alone varies, its bar, and its share of the
+// variance.
 std::string write_sensitivity(const Sensitivity& s) {
   Scale scale{s.total_s, s.total_s};
   for (const TornadoBar& bar : s.bars)

@@ -1,4 +1,4 @@
-// What is wrong with a job before it is submitted, for people and as JSON.
+// The report of `job check`: what is wrong with a job before it is submitted.
 #pragma once
 
 #include <string>
@@ -11,28 +11,36 @@
 
 namespace foretrain {
 
-/// Something that could not be looked at.
+/// Something that could not be checked.
 struct NotChecked {
-  std::string what;  ///< "the time limit"
-  std::string why;   ///< and how to have it looked at
+  /// The thing that was not checked, such as "the time limit".
+  std::string what;
+  /// Why, and what the user must give so that it can be checked.
+  std::string why;
 };
 
-/// What `job check` prints: the job as understood, its faults and its prediction.
+/// Content of the report: the job as it was understood, its faults and its prediction.
 struct JobCheckReport {
   const JobScript& script;
-  std::string cluster;  ///< empty: not known
+  /// Name of the cluster; empty: unknown.
+  std::string cluster;
+  /// Mistakes for which the batch system would refuse the job, and warnings.
   std::vector<Diagnostic> refused, warnings;
   std::vector<NotChecked> not_checked;
-  bool predicted = false;  ///< memory and time were predicted, too
-  Answer answer{};         ///< would not start, idle GPUs, …: as predict says it
+  /// True when memory and time were predicted.
+  bool predicted = false;
+  /// The answer in the words of predict.
+  Answer answer{};
 };
 
-/// The answer, warnings, and what was not checked; mistakes go to standard error, as everywhere.
+/// Returns the answer, warnings, and what was not checked. Mistakes go to standard error as for every
+/// command.
 std::string write_job_check_table(const JobCheckReport& report);
 
-/// Schema foretrain.job_check/1: keys are added, never renamed.
+/// Returns schema foretrain.job_check/1. Keys are added, never renamed.
 std::string write_job_check_json(const JobCheckReport& report);
 
+/// The formats of `job check`; the first is the default.
 inline constexpr Format<JobCheckReport> kJobCheckFormats[] = {{"table", write_job_check_table},
                                                               {"json", write_job_check_json}};
 

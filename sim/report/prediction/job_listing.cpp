@@ -1,4 +1,7 @@
-// One list of rows for both forms.
+// Writes what was read from a job script. Table and JSON are made from the same rows.
+//
+// A place is a line of the script, or FILE:LINE when the launch line is in another file. "By rule" means that
+// the value follows from others by a rule of the batch system.
 #include "sim/report/prediction/job_listing.hpp"
 
 #include <functional>
@@ -16,28 +19,32 @@ namespace foretrain {
 
 namespace {
 
-/// What one field of the script says, for both forms; not `known`: the script does not say, which the JSON
-/// has as null.
+// A field of the script for both formats. A field that is not `known` is left out of the table and null in
+// JSON.
 struct Row {
   std::string key, label, text;
   Json value;
   int line = 0;
   bool known = false;
-  bool of_launch = false;  ///< the line is of the file that has the launch line
+  // True when the line number refers to the file with the launch line.
+  bool of_launch = false;
 };
 
-/// Bytes as people ask for memory: in GiB.
+/// Returns memory in GiB, as users request it.
 std::string memory_text(const MemoryRequest& memory) {
   return memory.whole_node ? "all of the node"
                            : fmt::format("{:.6g} GiB", static_cast<double>(memory.bytes.count) / (1 << 30));
 }
 
+/// Returns a duration as Slurm writes it; 0 means unlimited.
 std::string duration_text(std::int64_t seconds) {
   return seconds == 0 ? "unlimited" : slurm_time_text(seconds);
 }
 
+// Collects rows.
 class RowList {
  public:
+  /// Adds a field of any type, with the functions that write it as text and as JSON.
   template <class T>
   void add(std::string key, std::string label, const Field<T>& field,
            const std::function<std::string(const T&)>& text, const std::function<Json(const T&)>& json) {
@@ -55,7 +62,7 @@ class RowList {
         std::move(key), std::move(label), field, [](const std::string& value) { return value; },
         [](const std::string& value) { return Json(value); });
   }
-  /// Rows from here on are about the launch line.
+  /// Marks that later rows are about the launch line.
   void begin_launch() { of_launch_ = true; }
   std::vector<Row> take() { return std::move(rows_); }
 
@@ -64,7 +71,8 @@ class RowList {
   bool of_launch_ = false;
 };
 
-/// With the place of the last of them, which counts where they exclude each other.
+/// Joins several values of a field. The place is that of the last one, which counts when they exclude each
+/// other.
 Field<std::string> joined(const std::vector<Found<std::string>>& parts) {
   Field<std::string> out;
   for (const Found<std::string>& part : parts)
@@ -72,7 +80,7 @@ Field<std::string> joined(const std::vector<Found<std::string>>& parts) {
   return out;
 }
 
-/// Keys are those of the JSON and are never renamed.
+/// Returns all fields. Their keys are those of the JSON report and are never renamed.
 std::vector<Row> rows_of(const JobScript& script) {
   RowList rows;
   const JobResources& have = script.resources;
@@ -108,7 +116,8 @@ std::vector<Row> rows_of(const JobScript& script) {
   return rows.take();
 }
 
-/// A value that follows from others by a rule of the batch system stands in no line.
+/// Returns the place of a value. A value that follows from others by a rule of the batch system stands in no
+/// line.
 std::string place_of_row(const JobScript& script, const Row& row) {
   if (row.line == 0) return "by rule";
   const bool elsewhere = row.of_launch && !script.launch.file.empty();
@@ -118,6 +127,7 @@ std::string place_of_row(const JobScript& script, const Row& row) {
 
 }  // namespace
 
+// Fields, arguments of the program, settings in files, the scenario, mistakes and warnings.
 std::string write_job_table(const JobListing& listing) {
   const JobScript& script = listing.script;
   std::string out = fmt::format("{}: {}\n\n", printable(script.file), job_system(script.system).kind);
@@ -145,6 +155,7 @@ std::string write_job_json(const JobListing& listing) {
   const JobScript& script = listing.script;
   Json fields = Json::object();
   for (const Row& row : rows_of(script))
+    // Each field is null, or an object with value and line.
     fields[row.key] = row.known ? Json{{"value", row.value}, {"line", row.line}} : Json(nullptr);
   Json arguments = Json::array();
   for (const ProgramArgument& argument : script.launch.arguments)

@@ -1,4 +1,4 @@
-// What was read from a job script, for people and as JSON.
+// The report of `job show`: what was read from a job script.
 #pragma once
 
 #include <string>
@@ -11,23 +11,28 @@
 
 namespace foretrain {
 
-/// What `job show` prints of a job script.
+/// Content of the report.
 struct JobListing {
   const JobScript& script;
   const JobFindings& findings;
-  std::string cluster;                            ///< empty: not known
-  std::string no_cluster;                         ///< why
-  const std::vector<TrainingSettings>& settings;  ///< that the script names
-  std::string toml;                               ///< the scenario it becomes; empty without a cluster
+  /// Name of the cluster; empty: unknown.
+  std::string cluster;
+  /// Why it is unknown.
+  std::string no_cluster;
+  /// Training settings in files that the script names.
+  const std::vector<TrainingSettings>& settings;
+  /// The scenario that the job becomes; empty without a cluster.
+  std::string toml;
 };
 
-/// A table of fields with their lines, the scenario, mistakes, warnings.
+/// Returns a table of fields with their lines, the scenario, mistakes and warnings.
 std::string write_job_table(const JobListing& listing);
 
-/// Schema foretrain.job/1: keys are added, never renamed. Sizes in bytes, times in seconds; null for what the
-/// script does not say.
+/// Returns schema foretrain.job/1. Keys are added, never renamed. Sizes are in bytes and times in seconds;
+/// null stands for what the script does not state.
 std::string write_job_json(const JobListing& listing);
 
+/// The formats of `job show`; the first is the default.
 inline constexpr Format<JobListing> kJobFormats[] = {{"table", write_job_table}, {"json", write_job_json}};
 
 }  // namespace foretrain

@@ -1,5 +1,5 @@
-// Predictions as JSON by their declared fields; names come from files and may hold any bytes: invalid UTF-8
-// is replaced.
+// Writes predictions as JSON from their declared fields. Names come from files and may have any bytes;
+// invalid UTF-8 is replaced.
 #include "sim/report/prediction/json.hpp"
 
 #include "sim/report/fields/shared_fields.hpp"

@@ -8,15 +8,16 @@
 
 namespace foretrain {
 
-/// Schema foretrain.prediction/1: keys are added, never renamed. Times in seconds, sizes in bytes.
+/// Returns schema foretrain.prediction/1. Keys are added, never renamed. Times are in seconds and sizes in
+/// bytes.
 std::string write_json(const Prediction& prediction, const ReportOptions& options);
 
-/// Schema foretrain.predictions/1: {"schema", "predictions": [each as above]}.
+/// Returns schema foretrain.predictions/1: {"schema", "predictions": [one prediction each]}.
 std::string write_predictions_json(const std::vector<Prediction>& predictions);
 
-/// Schema foretrain.validation/1. Collectives: times in microseconds; "large" are the errors of sizes from
-/// kLargeMessage on. "groups", when asked for: errors of the rows that share what "by" says, and how many of
-/// them failed for an anchor that cannot be reached.
+/// Returns schema foretrain.validation/1. For collectives, times are in microseconds, and "large" has the
+/// errors of sizes from kLargeMessage on. "groups", when asked for, has the errors of rows with the same
+/// values of the keys "by", and how many of them failed because of an unusable calibration row.
 std::string write_validation_json(const Validation& validation, const std::vector<GroupKeys>& groups = {});
 std::string write_validation_json(const CollectiveValidation& validation);
 

@@ -1,4 +1,6 @@
-// Ranks that are not alike and what that costs.
+// Declares the JSON fields about ranks that are not alike, and what that costs.
+//
+// Ranks differ when their nodes, clocks or batches do. A step then waits for the slowest ranks.
 #include "sim/report/fields/shared_fields.hpp"
 #include "sim/report/prediction/table.hpp"
 
@@ -7,6 +9,7 @@ namespace foretrain {
 template <>
 const OutputObject<MixingChoice>& output_object<MixingChoice>();
 
+// Ranks of one kind of node, batch and clock.
 template <>
 const OutputObject<UnlikeShare>& output_object<UnlikeShare>() {
   using U = UnlikeShare;
@@ -28,6 +31,7 @@ const OutputObject<UnlikeShare>& output_object<UnlikeShare>() {
   return object;
 }
 
+// mixing.choices[].
 template <>
 const OutputObject<MixingChoice>& output_object<MixingChoice>() {
   using M = MixingChoice;
@@ -45,6 +49,7 @@ const OutputObject<MixingChoice>& output_object<MixingChoice>() {
   return object;
 }
 
+// mixing itself.
 template <>
 const OutputObject<Mixing>& output_object<Mixing>() {
   using M = Mixing;

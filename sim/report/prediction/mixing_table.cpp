@@ -1,4 +1,5 @@
-// The ranks that are not alike, the ways to run without some of them, and which is faster.
+// Writes the ranks that are not alike, the possible choices of nodes, and which choice is the fastest. Steps
+// and waits are times of one step; "of" is the memory of a card.
 #include <cctype>
 
 #include <fmt/format.h>
@@ -13,6 +14,8 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the table of ranks. "own step" is a step without slower ranks; "waits" is the time that it waits
+/// for them.
 std::string ranks_table(const Mixing& mixing) {
   std::string out = fmt::format("\n{:<28} {:>6} {:>5} {:>8} {:>10} {:>10} {:>10} {:>10}\n", "ranks", "GPUs",
                                 "nodes", "batch", "own step", "waits", "memory", "of");
@@ -26,6 +29,7 @@ std::string ranks_table(const Mixing& mixing) {
   return out;
 }
 
+/// Returns the table of choices; "!" marks one that does not fit into memory.
 std::string choices_table(const Mixing& mixing) {
   std::string out = fmt::format("\n{:<34} {:>6} {:>5} {:>8} {:>10} {:>11}\n", "nodes of the job", "GPUs",
                                 "nodes", "batch", "step", "samples/s");
@@ -39,6 +43,7 @@ std::string choices_table(const Mixing& mixing) {
 
 }  // namespace
 
+// The verdict is stored without capital and full stop, as it also stands within sentences.
 std::string spoken_verdict(const Mixing& mixing) {
   std::string sentence = mixing.verdict;
   if (!sentence.empty())

@@ -1,5 +1,6 @@
-// Tracks of a stage: the step, passes (with the wait for their messages nested), messages, gradients, and one
-// for each sort of work inside the first micro-batch's passes.
+// Writes a step of a pipeline as a trace. A stage is a process with tracks for the step, for passes (with
+// waits for their messages nested), for messages, for gradients, and for each sort of work inside passes of
+// the first micro-batch.
 #include "sim/report/prediction/parallel_trace.hpp"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace foretrain {
 
 namespace {
 
-/// Messages of both directions may be on their way at once.
+// Tracks of a stage. Messages of both directions may be in flight at once, so each direction has its own.
 enum Track : std::size_t {
   kStep = 1,
   kPasses,
@@ -28,11 +29,14 @@ enum Track : std::size_t {
   kInside = 10
 };
 
+// Sorts of work inside a pass, in the order of PassCharge.
 constexpr std::string_view kChargeNames[] = {
     "kernels", "host", "tensor exchanges", "context exchanges", "expert exchanges", "sharded parameters"};
 
+/// Returns a number for the arguments of a span.
 std::string number(double value) { return fmt::format("{:.3f}", value); }
 
+// Builds the trace of one step.
 class ParallelTrace {
  public:
   explicit ParallelTrace(const LargeStepRecord& record)
@@ -40,6 +44,7 @@ class ParallelTrace {
   std::string write();
 
  private:
+  /// Returns true when the stage is part of the trace.
   bool shows(int stage) const { return stage < first_ || stage >= stages_ - last_; }
   void choose_stages();
   void name_stage(int stage);
@@ -54,13 +59,16 @@ class ParallelTrace {
 
   const LargeStepRecord& record_;
   int stages_;
-  int first_ = 0, last_ = 0;  ///< stages shown from either end
+  // Number of shown stages at each end of the pipeline.
+  int first_ = 0, last_ = 0;
   TraceEvents events_;
   std::vector<std::string> notes_;
+  // Tracks that have any span; only these get a name.
   std::set<std::pair<int, std::size_t>> tracks_;
 };
 
-/// Who has many stages reads the first and the last ones.
+// Stages in the middle are left out when there are too many spans, since the first and the last ones differ
+// most.
 void ParallelTrace::choose_stages() {
   const std::size_t each =
       (record_.spans.size() + 2 * record_.messages.size()) / static_cast<std::size_t>(stages_) + 1;
@@ -79,6 +87,7 @@ void ParallelTrace::span(int stage, std::size_t track, const std::string& name, 
   events_.span(stage + 1, track, name, category, seconds(begin_s), seconds(end_s), arguments);
 }
 
+// Ranks of a stage are alike, so one of them is shown.
 void ParallelTrace::name_stage(int stage) {
   const Degrees& d = record_.job.degrees;
   const int ranks = d.tensor * d.context * d.data;
@@ -102,7 +111,7 @@ void ParallelTrace::name_stage(int stage) {
                           fmt::format("first micro-batch: {}", kChargeNames[charge]));
 }
 
-/// Behind its layers a pass may wait for its own message, and the host for that.
+// Behind its layers, a pass may wait until its own message is sent and until the host wakes up.
 void ParallelTrace::add_parts(const StageSpan& own, double layers_s, double wait_s) {
   const double sent = own.begin_s + layers_s, woken = std::min(own.end_s, sent + wait_s);
   if (wait_s > 0) span(own.stage, kPasses, "waits for its message", "wait", sent, woken);
@@ -110,6 +119,7 @@ void ParallelTrace::add_parts(const StageSpan& own, double layers_s, double wait
     span(own.stage, kPasses, "host wakes up", "host", woken, own.end_s);
 }
 
+// The parts are relative to the start of the pass.
 void ParallelTrace::add_inside(const StageSpan& own, const std::vector<PassSpan>& inside) {
   for (const PassSpan& part : inside)
     span(own.stage, kInside + static_cast<std::size_t>(part.charge), part.name,
@@ -117,6 +127,7 @@ void ParallelTrace::add_inside(const StageSpan& own, const std::vector<PassSpan>
          own.begin_s + part.end_s);
 }
 
+// 'F' is a forward pass, 'B' a backward pass, 'W' the gradients of weights when backward is split.
 void ParallelTrace::add_pass(const StageSpan& own) {
   const RecordedChunk& chunk = record_.chunks[static_cast<std::size_t>(own.chunk)];
   const bool is_forward = own.work == 'F', is_weights = own.work == 'W';
@@ -137,12 +148,13 @@ void ParallelTrace::add_pass(const StageSpan& own) {
   span(own.stage, kPasses, fmt::format("{} {}{}", what, own.micro_batch, chunk_text), what, own.begin_s,
        own.end_s, arguments);
   if (!is_whole) return;
-  // Passes beside each other have both's time, and wait for nothing of their own.
+  // Passes that run concurrently have the time of both, and wait for nothing of their own.
   if (chunk.forward_wait_s + chunk.forward_host_s + chunk.backward_wait_s + chunk.backward_host_s > 0)
     add_parts(own, time.total, is_forward ? chunk.forward_wait_s : chunk.backward_wait_s);
   if (own.micro_batch == 0) add_inside(own, is_forward ? chunk.spans.forward : chunk.spans.backward);
 }
 
+// The end of a step: communication that is not overlapped, then the optimizer.
 void ParallelTrace::add_end(const StageSpan& own) {
   const RecordedEnd& end = record_.ends[static_cast<std::size_t>(own.stage)];
   const double update = own.begin_s + end.behind_s;
@@ -151,6 +163,7 @@ void ParallelTrace::add_end(const StageSpan& own) {
   span(own.stage, kPasses, "optimizer", "optimizer", update, own.end_s);
 }
 
+// A message is shown at its sender and at its receiver.
 void ParallelTrace::add_message(const StageMessage& m) {
   const std::string what = fmt::format("{} {}", m.is_forward ? "activations" : "gradients", m.micro_batch);
   span(m.from, m.is_forward ? kActivationsSent : kGradientsSent, fmt::format("{} to stage {}", what, m.to),
@@ -159,7 +172,7 @@ void ParallelTrace::add_message(const StageMessage& m) {
        fmt::format("{} from stage {}", what, m.from), "receive", m.begin_s, m.end_s);
 }
 
-/// Between the last pass of a stage before the cut and its first one behind.
+// The gap lies between the last pass before the cut and the first one behind it.
 void ParallelTrace::add_gap(int stage) {
   double before = 0, behind = record_.step.step_s;
   for (const StageSpan& own : record_.spans) {
@@ -173,6 +186,7 @@ void ParallelTrace::add_gap(int stage) {
        "left out", before, behind);
 }
 
+// 'O' is the end of the step and 'D' the reduction of gradients over data-parallel ranks.
 std::string ParallelTrace::write() {
   choose_stages();
   if (record_.left_out > 0)

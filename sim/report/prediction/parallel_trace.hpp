@@ -1,5 +1,5 @@
-// A step of a large model as a trace for Perfetto or chrome://tracing: a process for each stage of the
-// pipeline.
+// A step of a large model as a trace for Perfetto or chrome://tracing, with a process for each pipeline
+// stage.
 #pragma once
 
 #include <string>
@@ -8,11 +8,13 @@
 
 namespace foretrain {
 
-/// Stage by stage: passes with what they wait for, messages to and from neighbours, gradients, the end of the
-/// step; of the first micro-batch what its passes are made of. Microseconds, as of chrome_trace.hpp. The last
-/// span ends when the step does. Beyond kMostTracedSpans stages in the middle are left out, and said so.
+/// Returns the trace. Each stage has its passes with their waits, messages to and from its neighbours,
+/// gradients, and the end of the step. For the first micro-batch it also shows the parts of a pass. Times are
+/// as in chrome_trace.hpp. When there would be more than kMostTracedSpans spans, stages in the middle are
+/// left out, and a note says so.
 std::string write_parallel_trace(const LargeStepRecord& record);
 
+/// Largest number of spans in a trace.
 inline constexpr std::size_t kMostTracedSpans = 100'000;
 
 }  // namespace foretrain

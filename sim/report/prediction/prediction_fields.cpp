@@ -1,4 +1,8 @@
-// The fields of a prediction: what was asked, one point for each number of GPUs, and what follows from them.
+// Declares the JSON fields of a prediction: the question, one point for each number of GPUs, and what follows
+// from them.
+//
+// Names end in their unit: _s is seconds, _bytes is bytes, and a name without an ending is a count, a share
+// or a text.
 #include <algorithm>
 
 #include "sim/analysis/step/known_figures.hpp"
@@ -17,9 +21,10 @@ const OutputObject<NarrowedBy>& output_object<NarrowedBy>();
 
 namespace {
 
+// Fields that belong to an option or to some points only are absent, not null.
 constexpr WhenUnknown kWhenThere = WhenUnknown::is_absent;
 
-/// The whole with its parts, which sum to it.
+// Memory of a GPU as a total with its parts, which sum to it.
 struct WholeMemory {
   const PredictionPoint& point;
 };
@@ -31,17 +36,19 @@ struct RequestedSensitivity {
   const Prediction& of;
 };
 
-/// A part of the memory.
+/// Returns the getter of one part of the memory.
 auto memory_part(Bytes MemoryUse::*part) {
   return [part](const WholeMemory& m) { return m.point.memory.*part; };
 }
 
+/// Returns the getter of one part of the run's overhead.
 auto overhead(double RunOverhead::*part) {
   return [part](const PredictionPoint& p) { return p.overhead.*part; };
 }
 
 }  // namespace
 
+// points[].memory.ledger.rows[].
 template <>
 const OutputObject<MemoryRow>& output_object<MemoryRow>() {
   const auto in_phase = [](std::size_t phase) {
@@ -57,6 +64,7 @@ const OutputObject<MemoryRow>& output_object<MemoryRow>() {
   return object;
 }
 
+// points[].memory.ledger.
 template <>
 const OutputObject<MemoryLedger>& output_object<MemoryLedger>() {
   using L = MemoryLedger;
@@ -71,6 +79,7 @@ const OutputObject<MemoryLedger>& output_object<MemoryLedger>() {
   return object;
 }
 
+// points[].memory.
 template <>
 const OutputObject<WholeMemory>& output_object<WholeMemory>() {
   using M = WholeMemory;
@@ -108,6 +117,7 @@ const OutputObject<WholeMemory>& output_object<WholeMemory>() {
   return object;
 }
 
+// points[].host_memory.
 template <>
 const OutputObject<WholeHostMemory>& output_object<WholeHostMemory>() {
   using M = WholeHostMemory;
@@ -138,6 +148,7 @@ const OutputObject<WholeHostMemory>& output_object<WholeHostMemory>() {
   return object;
 }
 
+// points[].parallel.
 template <>
 const OutputObject<LargeModelPoint>& output_object<LargeModelPoint>() {
   using L = LargeModelPoint;
@@ -157,6 +168,7 @@ const OutputObject<LargeModelPoint>& output_object<LargeModelPoint>() {
 
 namespace {
 
+/// Returns the fields of times and rates.
 const OutputFields<PredictionPoint>& time_fields() {
   using P = PredictionPoint;
   static const OutputFields<P> fields{
@@ -179,6 +191,7 @@ const OutputFields<PredictionPoint>& time_fields() {
   return fields;
 }
 
+/// Returns the fields of the run's time that is no training step.
 const OutputFields<PredictionPoint>& overhead_fields() {
   static const OutputFields<PredictionPoint> fields{
       {"other_s", "of the run that is no training step", [](const auto& p) { return p.overhead.total_s(); }},
@@ -191,6 +204,7 @@ const OutputFields<PredictionPoint>& overhead_fields() {
   return fields;
 }
 
+/// Returns intervals, memory and the breakdown of the step.
 const OutputFields<PredictionPoint>& certainty_fields() {
   using P = PredictionPoint;
   static const OutputFields<P> fields{
@@ -209,6 +223,7 @@ const OutputFields<PredictionPoint>& certainty_fields() {
   return fields;
 }
 
+/// Returns fields that only some trainings have.
 const OutputFields<PredictionPoint>& special_fields() {
   using P = PredictionPoint;
   static const OutputFields<P> fields{
@@ -228,6 +243,7 @@ const OutputFields<PredictionPoint>& special_fields() {
 
 }  // namespace
 
+// points[].
 template <>
 const OutputObject<PredictionPoint>& output_object<PredictionPoint>() {
   static const OutputObject<PredictionPoint> object{
@@ -236,6 +252,7 @@ const OutputObject<PredictionPoint>& output_object<PredictionPoint>() {
   return object;
 }
 
+// sensitivity.inputs[].
 template <>
 const OutputObject<TornadoBar>& output_object<TornadoBar>() {
   using T = TornadoBar;
@@ -250,6 +267,7 @@ const OutputObject<TornadoBar>& output_object<TornadoBar>() {
   return object;
 }
 
+// sensitivity.measure[].
 template <>
 const OutputObject<NarrowedBy>& output_object<NarrowedBy>() {
   using N = NarrowedBy;
@@ -261,6 +279,7 @@ const OutputObject<NarrowedBy>& output_object<NarrowedBy>() {
   return object;
 }
 
+// sensitivity.
 template <>
 const OutputObject<RequestedSensitivity>& output_object<RequestedSensitivity>() {
   using A = RequestedSensitivity;
@@ -284,12 +303,13 @@ const OutputObject<RequestedSensitivity>& output_object<RequestedSensitivity>() 
 
 namespace {
 
-/// Of a training that runs.
+/// Returns the getter of something that exists only for a training that can run.
 template <class Found>
 auto if_it_runs(Found Prediction::*found) {
   return [found](const Prediction& p) { return p.cannot_run ? std::nullopt : std::optional(p.*found); };
 }
 
+/// Returns the evidence when it changed the points.
 std::optional<AppliedEvidence> shown_evidence(const Prediction& p) {
   const bool is_shown = p.evidence && !p.evidence->raw.empty() && p.evidence->is_applied();
   return is_shown ? p.evidence : std::nullopt;
@@ -300,6 +320,7 @@ std::optional<RequestedSensitivity> asked_sensitivity(const Prediction& p) {
   return RequestedSensitivity{*p.sensitivity, p};
 }
 
+/// Returns the fields of the question, its points and its answer.
 const OutputFields<Prediction>& question_fields() {
   using P = Prediction;
   static const OutputFields<P> fields{
@@ -317,6 +338,7 @@ const OutputFields<Prediction>& question_fields() {
   return fields;
 }
 
+/// Returns the fields that follow from the points.
 const OutputFields<Prediction>& crossover_fields() {
   using P = Prediction;
   static const OutputFields<P> fields{
@@ -339,6 +361,7 @@ const OutputFields<Prediction>& crossover_fields() {
 
 }  // namespace
 
+// foretrain.prediction/1: the whole report.
 template <>
 const OutputObject<Prediction>& output_object<Prediction>() {
   static const OutputObject<Prediction> object{
@@ -347,6 +370,7 @@ const OutputObject<Prediction>& output_object<Prediction>() {
   return object;
 }
 
+// foretrain.predictions/1.
 template <>
 const OutputObject<SeveralPredictions>& output_object<SeveralPredictions>() {
   using S = SeveralPredictions;

@@ -1,4 +1,5 @@
-// The closing table takes up no new figure: everything in it stands above.
+// Writes several predictions or comparisons below each other, with a closing table. Every figure in that
+// table stands above as well.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -15,7 +16,7 @@ namespace foretrain {
 
 namespace {
 
-/// The largest number in all of the ascending lists; 0 when there is none.
+/// Returns the largest number that is in all of the ascending lists; 0 when there is none.
 int largest_common(const std::vector<std::vector<int>>& lists) {
   const std::vector<int>& first = lists.front();
   const auto in_all = [&](int gpus) {
@@ -27,6 +28,7 @@ int largest_common(const std::vector<std::vector<int>>& lists) {
   return found == first.rend() ? 0 : *found;
 }
 
+/// Returns the width of the longest name.
 template <typename Report>
 std::size_t name_width(const std::vector<Report>& reports) {
   std::size_t width = 8;
@@ -34,13 +36,15 @@ std::size_t name_width(const std::vector<Report>& reports) {
   return width;
 }
 
-/// Where they have no number of GPUs in common, each shows its largest.
+/// Returns the point on `gpus`, or the largest one when the scenarios have no number in common.
 const PredictionPoint& point_on(const Prediction& prediction, int gpus) {
   const auto is_it = [gpus](const PredictionPoint& p) { return p.gpus == gpus; };
   const auto found = std::find_if(prediction.points.begin(), prediction.points.end(), is_it);
   return found == prediction.points.end() ? prediction.points.back() : *found;
 }
 
+/// Returns the closing table of predictions. Columns: scenario, GPUs, step, epoch, rate, speedup, efficiency,
+/// fastest number of GPUs, and the cause of losses.
 std::string summary(const std::vector<Prediction>& predictions) {
   std::vector<std::vector<int>> listed;
   for (const Prediction& p : predictions) {
@@ -66,19 +70,21 @@ std::string summary(const std::vector<Prediction>& predictions) {
   return out;
 }
 
+/// Returns the comparison on `gpus`, or on its largest number.
 const ComparedGpus& numbers_on(const Comparison& comparison, int gpus) {
   const auto is_it = [gpus](const ComparedGpus& numbers) { return numbers.gpus == gpus; };
   const auto found = std::find_if(comparison.numbers.begin(), comparison.numbers.end(), is_it);
   return found == comparison.numbers.end() ? comparison.numbers.back() : *found;
 }
 
-/// The second strategy with its speed in % of the first; nothing when the second cannot run.
+/// Returns the second strategy with its speed in % of the first; empty when the second cannot run.
 std::string runner_up(const ComparedGpus& numbers) {
   if (numbers.strategies.size() < 2 || !numbers.strategies[1].why_not.empty()) return "";
   const double share = numbers.strategies[1].point.samples_per_s / numbers.first()->point.samples_per_s;
   return fmt::format("{} {} %", numbers.strategies[1].strategy, percent(share, 0));
 }
 
+/// Returns the line of one comparison.
 std::string line(const Comparison& c, const ComparedGpus& numbers, std::size_t width) {
   const std::string begin = fmt::format("{:<{}} {:>6}  ", c.scenario, width, numbers.gpus);
   const ComparedStrategy* best = numbers.first();
@@ -90,6 +96,8 @@ std::string line(const Comparison& c, const ComparedGpus& numbers, std::size_t w
          "\n";
 }
 
+/// Returns the closing table of comparisons. Columns: scenario, GPUs, best strategy, step, rate, speedup,
+/// runner-up.
 std::string summary(const std::vector<Comparison>& comparisons) {
   std::vector<std::vector<int>> listed;
   for (const Comparison& c : comparisons) {

@@ -1,4 +1,6 @@
-// The recommended job and the others that were looked at.
+// Declares the JSON fields of a recommendation: the job to request, and the others that were considered.
+//
+// Times are in seconds, energy is in kWh, and cost is in `cost_unit`.
 #include "sim/analysis/step/known_figures.hpp"
 #include "sim/import/jobs/job_writers.hpp"
 #include "sim/report/fields/shared_fields.hpp"
@@ -12,22 +14,24 @@ const OutputObject<ConfirmingRun>& output_object<ConfirmingRun>();
 
 namespace {
 
-/// A board whose power is unknown has no energy, which is not the same as none.
+/// Returns nothing for an energy of 0, which stands for an unknown power and not for no energy.
 std::optional<double> unless_zero(double energy_kwh) {
   return energy_kwh > 0 ? std::optional(energy_kwh) : std::nullopt;
 }
 
+/// Returns the CO2 of the run by its energy and the site's grid; nothing when one of them is unknown.
 std::optional<double> co2_kg(const Recommendation& r) {
   if (!r.best || !(r.best->energy_kwh > 0) || !(r.grid_g_per_kwh > 0)) return std::nullopt;
   return r.best->energy_kwh * r.grid_g_per_kwh / 1000;
 }
 
-/// A figure of the job's point.
+/// Returns the getter of a figure of the job's point.
 template <class Figure>
 auto of_point(Figure PredictionPoint::*figure) {
   return [figure](const JobOption& job) { return job.point.*figure; };
 }
 
+/// Returns the fields that are requested from the batch system.
 const OutputFields<JobOption>& requested_fields() {
   using J = JobOption;
   static const OutputFields<J> fields{
@@ -44,6 +48,7 @@ const OutputFields<JobOption>& requested_fields() {
   return fields;
 }
 
+/// Returns the fields of time, energy and cost.
 const OutputFields<JobOption>& cost_fields() {
   using J = JobOption;
   static const OutputFields<J> fields{
@@ -66,6 +71,7 @@ const OutputFields<JobOption>& cost_fields() {
 
 }  // namespace
 
+// recommendation.best, .runners_up[] and .looked_at[].
 template <>
 const OutputObject<JobOption>& output_object<JobOption>() {
   static const OutputObject<JobOption> object{"JobOption", "One way to run the training",
@@ -73,6 +79,7 @@ const OutputObject<JobOption>& output_object<JobOption>() {
   return object;
 }
 
+// recommendation.confirming_runs[].
 template <>
 const OutputObject<ConfirmingRun>& output_object<ConfirmingRun>() {
   using R = ConfirmingRun;
@@ -86,6 +93,7 @@ const OutputObject<ConfirmingRun>& output_object<ConfirmingRun>() {
   return object;
 }
 
+// recommendation.
 template <>
 const OutputObject<Recommendation>& output_object<Recommendation>() {
   using R = Recommendation;

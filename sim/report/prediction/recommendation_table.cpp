@@ -1,4 +1,8 @@
-// A sentence to act on, and the table it was chosen from.
+// Writes a recommendation: what to request, in a sentence and as options, and the table that it was chosen
+// from.
+//
+// Columns: GPUs, nodes, strategy, length of the run, speedup, efficiency, GPU-hours, energy in kWh, and cost
+// in the site's unit. A deadline is kept when the run ends in time with a probability of 95 %.
 #include <algorithm>
 #include <cmath>
 
@@ -17,15 +21,16 @@ namespace foretrain {
 
 namespace {
 
-/// As Slurm writes it.
+/// Returns a time limit as Slurm writes it, rounded up to minutes.
 std::string time_limit(double seconds) {
   const auto minutes = static_cast<long long>(std::ceil(seconds / 60));
   const std::string clock = fmt::format("{:02}:{:02}:00", minutes / 60 % 24, minutes % 60);
   return minutes < 24 * 60 ? clock : fmt::format("{}-{}", minutes / (24 * 60), clock);
 }
 
-/// As the batch system calls them.
+/// Returns the request in the words of the batch system.
 std::string resources(const JobPlan& plan) {
+  // HTCondor requests resources of each machine.
   if (plan.system == BatchSystem::htcondor) {
     const std::string nodes = plan.nodes > 1 ? fmt::format("machine_count = {}, ", plan.nodes) : "";
     return fmt::format("  {}request_gpus = {}, request_cpus = {}, allowed_job_duration = {:.0f}\n", nodes,
@@ -42,7 +47,7 @@ std::string resources(const JobPlan& plan) {
                      time_limit(plan.time_limit_s));
 }
 
-/// "done in 11 h (8 to 17 h), inside your 24 h with 98 % probability".
+/// Returns "done in 11 h (8 to 17 h), inside your 24 h with 98 % probability".
 std::string when_done(const Recommendation& r) {
   const JobOption& job = *r.best;
   const Interval& ends = job.point.total_interval;
@@ -53,12 +58,14 @@ std::string when_done(const Recommendation& r) {
                      spoken_duration(*r.deadline_s), spoken_chance(*job.keeps_deadline));
 }
 
+/// Returns why this job was chosen.
 std::string_view why_this(const Recommendation& r) {
   if (r.goal == Goal::fastest) return "the fastest job";
   if (r.goal == Goal::cheapest) return "the cheapest job";
   return r.deadline_s ? "the smallest job that keeps the deadline" : "balanced";
 }
 
+/// Returns the request: GPUs, nodes, cluster, options, batch, workers, memory, and when the run ends.
 std::string request(const Recommendation& r) {
   const JobOption& job = *r.best;
   const PredictionPoint& p = job.point;
@@ -77,11 +84,13 @@ std::string request(const Recommendation& r) {
   return out + fmt::format("  {}\n", when_done(r));
 }
 
+/// Returns the heading of the cost column; empty when the cost is GPU-hours, which have a column of their
+/// own.
 std::string cost_heading(const Recommendation& r) {
   return r.cost_unit == "GPU-h" ? "" : r.cost_unit.empty() ? "cost" : r.cost_unit;
 }
 
-/// Layouts have long names.
+/// Returns the width of the strategies' column, since layouts have long names.
 std::size_t strategy_width(const Recommendation& r) {
   constexpr std::size_t kUsual = 20;
   std::size_t width = std::max(kUsual, r.best->strategy.size());
@@ -89,6 +98,7 @@ std::size_t strategy_width(const Recommendation& r) {
   return width;
 }
 
+/// Returns the line of one job.
 std::string line(const Recommendation& r, const JobOption& job) {
   const std::string cost = cost_heading(r).empty() ? "" : fmt::format(" {:>9.4g}", job.cost);
   const std::string result =
@@ -100,6 +110,8 @@ std::string line(const Recommendation& r, const JobOption& job) {
                      cost);
 }
 
+/// Returns the table of the recommended job and its runners-up. Columns: GPUs, nodes, strategy, total time,
+/// time with the queue, speedup, efficiency, GPU-hours, energy, cost.
 std::string options(const Recommendation& r) {
   const std::string cost = cost_heading(r).empty() ? "" : fmt::format(" {:>9}", cost_heading(r));
   const std::string result = r.has_queue_wait ? fmt::format(" {:>12}", "with queue") : "";
@@ -111,7 +123,7 @@ std::string options(const Recommendation& r) {
   return out;
 }
 
-/// What waiting longer saves, and what a larger job gives.
+/// Returns what a smaller job saves and what a larger one gives.
 std::string others(const Recommendation& r) {
   std::string out;
   for (const JobOption& job : r.runners_up) {
@@ -124,14 +136,16 @@ std::string others(const Recommendation& r) {
   return out;
 }
 
+/// Returns the CO2 of the recommended job; empty when energy or grid is unknown.
 std::string carbon(const Recommendation& r) {
   if (r.grid_g_per_kwh == 0 || r.best->energy_kwh == 0) return "";
   return fmt::format("CO2 of the first: {:.3g} kg, at {:g} g per kWh\n",
                      r.best->energy_kwh * r.grid_g_per_kwh / 1000, r.grid_g_per_kwh);
 }
 
-/// The table that centres teach: what each number of GPUs gives and takes.
+/// Returns the table of all jobs that were considered, by number of GPUs.
 std::string looked_at(const Recommendation& r) {
+  // The table would repeat the one above.
   if (r.looked_at.size() <= r.runners_up.size() + 1) return "";
   std::string out = fmt::format("\n{:>6} {:>5} {:>12} {:>8} {:>8} {:>9}   all that were looked at\n", "GPUs",
                                 "nodes", "total", "speedup", "effic.", "GPU-hours");
@@ -146,6 +160,7 @@ std::string looked_at(const Recommendation& r) {
   return out;
 }
 
+/// Returns short runs that would confirm the recommendation, and how their result is given back.
 std::string confirming(const Recommendation& r) {
   if (r.confirming.empty()) return "";
   std::string out = "\nThe shortest runs that would confirm this:\n";
@@ -160,6 +175,7 @@ std::string confirming(const Recommendation& r) {
 
 }  // namespace
 
+// The short form for the answer; --details has the tables.
 std::vector<RequestLine> request_lines(const Recommendation& r) {
   std::vector<RequestLine> out;
   if (!r.best) return out;

@@ -1,4 +1,8 @@
-// Keys by what they come to: effects line by line, the rest named in as few lines as possible.
+// Writes training settings by what they mean. Keys with an effect have a line each; all others are named in
+// as few lines as possible.
+//
+// A key has one of these fates: it becomes a key of the scenario, it matters and is not modelled, it is open,
+// it is unknown, it has the usual value, or it has no influence on time and memory.
 #include "sim/report/prediction/settings_listing.hpp"
 
 #include <algorithm>
@@ -12,22 +16,25 @@ namespace foretrain {
 
 namespace {
 
+/// Returns file and line of a key, as far as they are needed.
 std::string settings_place(const TrainingSettings& settings, const ReadKey& key) {
   const std::string line = key.span.line > 0 ? std::to_string(key.span.line) : "";
   if (key.file == settings.file) return line.empty() ? "default" : "line " + line;
   return fmt::format("{}{}{}", printable(key.file), line.empty() ? "" : ":", line);
 }
 
+/// Returns the key and value as they were stated.
 std::string stated_text(const ReadKey& key) {
   return key.path.empty() ? printable(key.note)
                           : fmt::format("{} = {}", printable(key.path), printable(key.value));
 }
 
-/// Texts of several lines stand in the scenario itself.
+/// Returns a value for a table. A text of several lines is only written in the scenario itself.
 std::string in_a_line(const std::string& value) {
   return value.find('\n') == std::string::npos ? value : "(text of a file)";
 }
 
+/// Returns the keys of a scenario that the setting becomes.
 std::string effects_text(const ReadKey& key) {
   std::vector<std::string> parts;
   for (const SettingEffect& effect : key.effects)
@@ -35,6 +42,7 @@ std::string effects_text(const ReadKey& key) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+/// Adds all keys of one fate, each with its note.
 void add_with_reason(const TrainingSettings& settings, KeyFate fate, std::string_view title,
                      std::string& out) {
   const auto is_it = [fate](const ReadKey& key) { return key.fate == fate; };
@@ -47,7 +55,7 @@ void add_with_reason(const TrainingSettings& settings, KeyFate fate, std::string
   }
 }
 
-/// Names alone, several in a line.
+/// Adds the names of all keys of one fate, several on a line of at most 100 characters.
 void add_names(const TrainingSettings& settings, KeyFate fate, std::string_view title, std::string& out) {
   std::string line;
   for (const ReadKey& key : settings.keys) {
@@ -63,7 +71,8 @@ void add_names(const TrainingSettings& settings, KeyFate fate, std::string_view 
   if (!line.empty()) out += line + "\n";
 }
 
-/// [table] by [table] in the order of their first key, as a scenario has them.
+/// Returns the settings as a scenario, table by table in the order of their first key. Of a key that several
+/// files state, the last value counts.
 std::string scenario_text(const std::vector<TrainingSettings>& files) {
   std::vector<SettingEffect> all;
   std::vector<std::string> tables;
@@ -101,6 +110,7 @@ std::string settings_effects(const TrainingSettings& settings) {
   return out;
 }
 
+// The order is by importance: effects, what is not modelled, what is open, and then mere names.
 std::string write_settings_table(const SettingsListing& listing) {
   std::string out;
   for (const TrainingSettings& settings : listing.files) {
@@ -116,6 +126,7 @@ std::string write_settings_table(const SettingsListing& listing) {
   return scenario.empty() ? out : out + "\nAs a scenario\n\n" + scenario;
 }
 
+// "becomes" is the fate of the key.
 Json settings_json(const TrainingSettings& settings) {
   Json keys = Json::array();
   for (const ReadKey& key : settings.keys) {

@@ -1,4 +1,4 @@
-// Training settings of other tools as they were read, for people and as JSON.
+// The report of `job settings`: training settings of other tools as they were read.
 #pragma once
 
 #include <string>
@@ -9,20 +9,21 @@
 
 namespace foretrain {
 
-/// What `settings` prints of a settings file.
+/// Content of the report.
 struct SettingsListing {
   const std::vector<TrainingSettings>& files;
 };
 
-/// Every key with its line and what it comes to, what is left out, and the tables of a scenario.
+/// Returns every key with its line and its meaning, what is ignored, and the tables of a scenario.
 std::string write_settings_table(const SettingsListing& listing);
 
-/// Schema foretrain.settings/1: keys are added, never renamed.
+/// Returns schema foretrain.settings/1. Keys are added, never renamed.
 std::string write_settings_json(const SettingsListing& listing);
 
-/// Of one file: the keys that become keys of a scenario, a line each.
+/// Returns one line for each key of a file that becomes a key of a scenario.
 std::string settings_effects(const TrainingSettings& settings);
 
+/// The formats of `job settings`; the first is the default.
 inline constexpr Format<SettingsListing> kSettingsFormats[] = {{"table", write_settings_table},
                                                                {"json", write_settings_json}};
 

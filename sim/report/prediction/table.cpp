@@ -1,4 +1,8 @@
-// Heading, the curve, where the step goes, how sure, the crossover, warnings.
+// Writes the tables of a prediction: heading, scaling curve, breakdown of the step, intervals, crossover and
+// warnings.
+//
+// Speedup is the rate divided by the rate on one GPU, and efficiency is speedup divided by the number of
+// GPUs. Exposed communication is communication that the step waits for.
 #include "sim/report/prediction/table.hpp"
 
 #include <algorithm>
@@ -19,7 +23,7 @@ namespace foretrain {
 
 namespace {
 
-/// The question in one line, so that a table says what it is of when it is passed on.
+/// Returns the question in one line, so that a table that is passed on states what it is about.
 std::string heading(const Prediction& p) {
   const PredictionPoint& first = p.points.front();
   const std::string batch = p.strong_scaling ? fmt::format("global batch {}, strong scaling", p.global_batch)
@@ -30,12 +34,15 @@ std::string heading(const Prediction& p) {
                      p.precision, batch);
 }
 
+// Texts of values that may be unknown.
 std::string time_or_dash(const std::optional<double>& value) { return value ? spoken_time(*value) : "-"; }
 std::string share_or_dash(const std::optional<double>& share) {
   return share ? percent(*share, 1) + " %" : "-";
 }
 
-/// "-": not known; "!": does not fit into memory.
+/// Returns the scaling curve. Columns: GPUs, nodes, global batch, step, epoch, total, rate, speedup,
+/// efficiency, memory of a GPU. "-" stands for an unknown value and "!" for a training that does not fit into
+/// memory.
 std::string curve(const Prediction& prediction) {
   std::string out =
       fmt::format("{:>6} {:>5} {:>8} {:>9} {:>11} {:>11} {:>11} {:>8} {:>7} {:>9}\n", "GPUs", "nodes",
@@ -50,9 +57,10 @@ std::string curve(const Prediction& prediction) {
   return out;
 }
 
+// Width of an efficiency bar in characters.
 constexpr std::size_t kBar = 8;
 
-/// Eighths of a character, up to kBar of them; more than 100 % is a full bar.
+/// Returns a bar of eighths of a character, at most kBar characters; more than 100 % gives a full bar.
 std::string efficiency_bar(double efficiency) {
   static constexpr std::array<std::string_view, 8> kParts{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
   const double share = std::clamp(efficiency, 0.0, 1.0);
@@ -64,7 +72,8 @@ std::string efficiency_bar(double efficiency) {
   return bar + std::string(kBar - filled, ' ');
 }
 
-/// At most 80 columns, so without the batch and the epoch; with bars where the terminal shows them.
+/// Returns the curve in at most 80 columns, without batch and epoch, and with bars when the terminal shows
+/// them.
 std::string narrow_curve(const Prediction& prediction, bool bars) {
   std::string out =
       fmt::format("{:>5} {:>5} {:>9} {:>10} {:>10} {:>7} {:>7} {}{:>9}\n", "GPUs", "nodes", "step", "total",
@@ -80,13 +89,14 @@ std::string narrow_curve(const Prediction& prediction, bool bars) {
   return out;
 }
 
+/// Chooses between both curves by the width of the terminal.
 std::string curve(const Prediction& prediction, const ReportOptions& options) {
   constexpr std::size_t kFull = 96;
   if (options.columns == 0 || (options.columns >= kFull && !options.bars)) return curve(prediction);
   return narrow_curve(prediction, options.bars);
 }
 
-/// What large models are compared by; nothing without [parallel].
+/// Returns the table by which large models are compared; empty without [parallel].
 std::string large_model_lines(const Prediction& prediction) {
   if (prediction.points.empty() || !prediction.points.front().large) return {};
   std::string out = fmt::format("\n{:>6} {:>8} {:>13} {:>9} {:>7} {:>8} {:>11}   {}\n", "GPUs", "m.-batch",
@@ -104,7 +114,7 @@ std::string large_model_lines(const Prediction& prediction) {
          "products' precision\n";
 }
 
-/// Shares of each step by account; they sum to 100 %.
+/// Returns the breakdown of each step as percentages, which sum to 100 %.
 std::string breakdown(const Prediction& prediction) {
   std::string out = fmt::format("\n{:>6}   {:>8} {:>14} {:>8} {:>8} {:>10} {:>8}   {}\n", "GPUs", "compute",
                                 "exposed comm.", "input", "host", "optimizer", "other", "% of the step");
@@ -119,7 +129,7 @@ std::string breakdown(const Prediction& prediction) {
   return out;
 }
 
-/// What the run on the most GPUs does besides its steps.
+/// Returns what the run on the most GPUs does besides its steps.
 std::string overhead_line(const PredictionPoint& p) {
   const RunOverhead& overhead = p.overhead;
   std::string parts;
@@ -132,12 +142,13 @@ std::string overhead_line(const PredictionPoint& p) {
   add("validation", overhead.validation_s);
   add("checkpoints", overhead.checkpoint_s);
   add("other periodic work", overhead.periodic_s);
+  // A run without overhead has no such line.
   if (parts.empty()) return {};
   return fmt::format("Besides the steps, on {}: {}; {} % of the total.\n", counted(p.gpus, "GPU"), parts,
                      percent(overhead.total_s() / p.total_s, 1));
 }
 
-/// What was decided on the way and why, then what the crossover loses time to.
+/// Returns the model's decisions with their reasons, and the causes of losses.
 std::string decisions(const Prediction& p) {
   std::string out = "\nDecisions\n";
   for (const Decision& d : p.decisions.list())
@@ -154,7 +165,7 @@ std::string or_dash(const std::optional<double>& value, int decimals) {
 std::string spoken_time(double value) {
   if (!std::isfinite(value)) return "-";
   if (value < 600) return to_string(seconds(value));
-  // Beyond ten minutes nobody reads seconds; 1e15 keeps the number within 64 bits.
+  // Beyond ten minutes seconds do not matter. The limit of 1e15 s keeps the minutes within 64 bits.
   const auto minutes = static_cast<long long>(std::llround(std::min(value, 1e15) / 60));
   if (minutes < 60) return fmt::format("{} min", minutes);
   if (minutes < 48 * 60) return fmt::format("{} h {:02} min", minutes / 60, minutes % 60);
@@ -171,6 +182,7 @@ std::string further_tables(const Prediction& p, const ReportOptions& options) {
   return out;
 }
 
+// --quiet prints the curve alone.
 std::string write_table(const Prediction& p, const ReportOptions& options) {
   if (options.quiet) return curve(p, options);
   std::string out;

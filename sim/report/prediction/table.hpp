@@ -1,4 +1,4 @@
-// The scaling table for people.
+// The tables of a prediction for people.
 #pragma once
 
 #include <string>
@@ -11,58 +11,61 @@
 
 namespace foretrain {
 
-/// Every table, after the verdict.
+/// Returns every table behind the verdict.
 std::string write_table(const Prediction& prediction, const ReportOptions& options);
-/// What was asked for besides the answer: sensitivity, break-even, decisions.
+/// Returns what was asked for besides the answer: sensitivity, break-even values, decisions.
 std::string further_tables(const Prediction& prediction, const ReportOptions& options);
 
-/// With so many decimals; "-" where it is not known.
+/// Returns the value with so many decimals; "-" when it is unknown.
 std::string or_dash(const std::optional<double>& value, int decimals);
-/// "3 h 25 min", "41.2 s": durations people plan with.
+/// Returns a duration as people plan with it, such as "3 h 25 min" or "41.2 s".
 std::string spoken_time(double seconds);
 
-// How sure, as text: intervals by number of GPUs, and which inputs they come from.
+// Uncertainty as text: intervals by number of GPUs, and the inputs that cause them.
 
-/// A heading and a line for each point: 90 % intervals of step, total and speedup, the chance that it is
-/// faster than one GPU.
+/// Returns a heading and a line for each point: 90 % intervals of step, total and speedup, and the
+/// probability that it is faster than one GPU.
 std::string write_intervals(const Prediction& prediction);
-/// Of the last point; empty where it has no ledger.
+/// Returns the memory of the last point by class of tensors; empty when it has no ledger.
 std::string write_memory_ledger(const Prediction& prediction);
 
-/// The tornado: a bar for each input, largest first, and what to measure.
+/// Returns a bar for each uncertain input, largest first, and which measurements would narrow the interval.
 std::string write_sensitivity(const Sensitivity& sensitivity);
 
 // The recommended job as text.
 
-/// What to ask for and how long, then it and its runners-up in one table, then notes.
-/// What it costs that ranks are not alike.
+/// Returns the costs of ranks that are not alike.
 std::string write_mixing(const Mixing& mixing);
-/// Its verdict as a sentence.
+/// Returns the verdict about them as a sentence.
 std::string spoken_verdict(const Mixing& mixing);
+/// Returns what to request and for how long, the job and its runners-up in one table, and notes.
 std::string write_recommendation(const Recommendation& recommendation);
-/// The same in short: what to write into the job script, what a smaller and a larger job trade.
+/// A line of the short form of a recommendation: what to write into the job script, or what another job
+/// trades.
 struct RequestLine {
   std::string_view label;
   std::string text;
 };
+/// Returns the short form; empty when no job can be recommended.
 std::vector<RequestLine> request_lines(const Recommendation& recommendation);
 
-// Predictions or comparisons of several scenarios below each other, and what they come to.
+// Several scenarios below each other, with a closing table.
 
-/// Each as by itself; then one line per scenario, on the largest number of GPUs that all list, or else on the
-/// largest of each.
+/// Returns each prediction as if it were alone, and then one line for each scenario, on the largest number of
+/// GPUs that all of them list, or else on the largest number of each.
 std::string write_predictions_table(const std::vector<Prediction>& predictions, const ReportOptions& options);
+/// Returns comparisons in the same way.
 std::string write_comparisons_table(const std::vector<Comparison>& comparisons, const ReportOptions& options);
 
-// Weak and strong scaling of one scenario in one report, each format in its own way.
+// Weak and strong scaling of one scenario in one report. Each format does so in its own way.
 
-/// The tables one below the other with a line that compares them.
+/// Returns both answers, and a line that compares them.
 std::string write_both_scalings_table(const Prediction& weak, const Prediction& strong,
                                       const ReportOptions& options);
-/// foretrain.predictions/1.
+/// Returns foretrain.predictions/1 with weak scaling first.
 std::string write_both_scalings_json(const Prediction& weak, const Prediction& strong,
                                      const ReportOptions& options);
-/// One header, the rows of both.
+/// Returns one header and the rows of both.
 std::string write_both_scalings_csv(const Prediction& weak, const Prediction& strong,
                                     const ReportOptions& options);
 

@@ -1,5 +1,9 @@
-// The walk of the breakdown once more, with places in time: the compute stream's tasks, and in each gap what
-// the critical path to its end did. Pieces of an account sum to what the table prints.
+// Shows the breakdown of a step over time. It repeats the breakdown's walk over the compute stream: its
+// tasks, and in each gap the tasks on the critical path to the gap's end. So the pieces of an account sum to
+// what the table prints.
+//
+// Idle time of the compute stream is charged to what the critical path did meanwhile: a collective, a copy, a
+// loader or the host.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -11,10 +15,12 @@ namespace foretrain {
 
 namespace {
 
+// The track that shows the breakdown.
 class AccountLane {
  public:
   explicit AccountLane(const RankTrace& trace) : trace_(trace) {}
 
+  /// Adds the pieces of one step, which ends with the task `last`.
   void add_step(TaskId last, Time from, Time until) {
     const TracedRank& rank = trace_.rank;
     const QueueId stream = rank.graph.tasks()[last].queue;
@@ -22,6 +28,7 @@ class AccountLane {
     for (TaskId task = rank.graph.first_on(stream); task != kNone && at < until;
          task = rank.graph.next_on_queue(task)) {
       const Span& span = rank.timeline.spans[task];
+      // A task that ended before `at` is part of an earlier piece.
       if (span.end <= at) continue;
       if (span.start > at) add_gap(task, at);
       place(task, std::max(span.start, at), std::min(span.end, until), rank.graph.tasks()[task].account);
@@ -30,7 +37,7 @@ class AccountLane {
   }
 
  private:
-  /// Before a task: what released it, backwards, then its own wait for the launch.
+  /// Adds the gap before a task: what released it, walking back in time, and then its wait for the launch.
   void add_gap(TaskId task, Time at) {
     const Span& span = trace_.rank.timeline.spans[task];
     const Time released = std::max(span.start - span.lag, at);
@@ -45,6 +52,7 @@ class AccountLane {
     place(task, released, span.start, kHost, task);
   }
 
+  /// Adds one piece with the task that caused it.
   void place(TaskId task, Time start, Time end, std::size_t account, TaskId waiting = kNone) {
     if (end <= start) return;
     const std::string_view name = account_name(account);

@@ -1,4 +1,4 @@
-// From recorded ranks to a trace: who stands for whom, and what was left out.
+// Makes a trace of recorded ranks: which rank stands for which others, and notes on what was left out.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -11,8 +11,10 @@ namespace foretrain {
 
 namespace {
 
-constexpr std::size_t kMostLinks = 48;  ///< of a node; more than that nobody scrolls through
+// Largest number of links of a node; more could not be viewed.
+constexpr std::size_t kMostLinks = 48;
 
+/// Returns the name of a rank, with how many ranks it stands for.
 std::string rank_name(const RecordedRank& recorded) {
   const Representative& rank = recorded.rank;
   std::string name = fmt::format("rank {}", rank.first);
@@ -22,6 +24,8 @@ std::string rank_name(const RecordedRank& recorded) {
   return name + (recorded.is_alone ? ", as if it waited for nobody slower" : "");
 }
 
+/// Returns the rank with the work of its layers and its links. Memory that lasts is everything but
+/// activations and workspace.
 TracedRank traced(const RecordedRank& recorded, const Scenario& scenario, const MemoryUse& memory) {
   const ExpandedModel& model = *scenario.workload.model;
   const Plan& plan = recorded.steps.plan;
@@ -38,6 +42,7 @@ TracedRank traced(const RecordedRank& recorded, const Scenario& scenario, const 
 
 std::string write_trace(const StepRecording& recorded, const Scenario& scenario, const MemoryUse& memory,
                         int steps) {
+  // Large models are traced by pipeline stage, with a writer of their own.
   if (recorded.stages) return write_parallel_trace(*recorded.stages);
   std::vector<TracedRank> ranks;
   TraceRequest request{steps};

@@ -1,5 +1,7 @@
-// A transfer is on a link from the end of its latency to its own end, at its mean rate; where several share
-// the link, one slice has the names of all.
+// Shows transfers on links. A transfer uses a link from the end of its latency to its own end, at its mean
+// rate. When several share a link, one span has the names of all of them.
+//
+// The counter "use" is the share of a link's bandwidth that all transfers on it need together, at most 100 %.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -12,13 +14,15 @@ namespace foretrain {
 
 namespace {
 
-/// What a task puts on a link.
+// The traffic of one task on a link, with the time in which it flows.
 struct Load {
   TaskId task;
   Time start, end;
   double bytes = 0;
 };
 
+/// Returns the loads of all links that are shown. Flows of a task over the same link are summed by their
+/// weights.
 std::map<LinkId, std::vector<Load>> loads_of(const RankTrace& trace) {
   const TaskGraph& graph = trace.rank.graph;
   std::set<LinkId> wanted;
@@ -43,11 +47,13 @@ std::map<LinkId, std::vector<Load>> loads_of(const RankTrace& trace) {
   return out;
 }
 
+// Writes the track of one link.
 class LinkLane {
  public:
   LinkLane(const RankTrace& trace, int process, std::size_t thread, const RecordedLink& link)
       : trace_(trace), process_(process), thread_(thread), link_(link) {}
 
+  /// Cuts time at every start and end of a transfer, and writes one piece for each interval.
   void write(std::vector<Load> loads) const {
     std::set<Time> moments;
     for (const Load& load : loads) moments.insert(load.start), moments.insert(load.end);
@@ -57,6 +63,7 @@ class LinkLane {
     std::vector<Load> active;
     std::size_t begun = 0;
     for (auto at = moments.begin(); at != moments.end(); ++at) {
+      // Transfers that have begun are added, and those that have ended are removed.
       while (begun < loads.size() && loads[begun].start <= *at) active.push_back(loads[begun++]);
       std::erase_if(active, [&](const Load& load) { return load.end <= *at; });
       const double use = active.empty() ? 0 : piece(active, *at, *std::next(at));
@@ -65,7 +72,7 @@ class LinkLane {
   }
 
  private:
-  /// Returns the use in percent.
+  /// Adds the piece from `start` to `end`, and returns the use of the link in percent.
   double piece(const std::vector<Load>& active, Time start, Time end) const {
     std::string name;
     double rate = 0;
@@ -89,6 +96,7 @@ class LinkLane {
 
 }  // namespace
 
+// Links without traffic get no track.
 void add_links(const RankTrace& trace, int process) {
   const std::map<LinkId, std::vector<Load>> loads = loads_of(trace);
   std::size_t thread = 0;

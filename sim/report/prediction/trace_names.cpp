@@ -1,5 +1,5 @@
-// The graph says what follows from what: a host task is named after the first task that it starts, a kernel's
-// pass is told by the thread that launched it.
+// Names the tasks of a trace. The graph contains what follows from what: a host task is named after the first
+// task that it starts, and the pass of a kernel follows from the thread that launched it.
 #include "sim/report/prediction/trace_names.hpp"
 
 #include <algorithm>
@@ -10,8 +10,10 @@ namespace foretrain {
 
 namespace {
 
+// First words of the names of the threads that launch forward and backward kernels.
 constexpr std::string_view kForward = "main thread", kBackward = "autograd thread";
 
+// Computes the names of one graph.
 class TraceNames {
  public:
   TraceNames(const TaskGraph& graph, const std::vector<std::string>& layers)
@@ -21,6 +23,7 @@ class TraceNames {
     for (TaskId id = 0; id < graph.tasks().size(); ++id) note_starter(id);
   }
 
+  /// Returns the name of a task.
   std::string of(TaskId id) const {
     const Task& task = graph_.tasks()[id];
     if (task.label != kNone) return labelled(id);
@@ -30,9 +33,12 @@ class TraceNames {
   }
 
  private:
+  /// Return the name of a task's queue, and whether the task runs on the host.
   const std::string& queue_of(TaskId id) const { return graph_.queues()[graph_.tasks()[id].queue].name; }
   bool is_host(TaskId id) const { return graph_.tasks()[id].kind == TaskKind::host; }
 
+  /// Stores which host task starts this one: the first host task that it depends on and that starts nothing
+  /// else.
   void note_starter(TaskId id) {
     if (is_host(id)) return;
     for (const Dependency& d : graph_.dependencies(id)) {
@@ -42,6 +48,7 @@ class TraceNames {
     }
   }
 
+  /// Returns the name of a task with a label. For a layer, the pass is added.
   std::string labelled(TaskId id) const {
     const std::string label(graph_.label_text(graph_.tasks()[id].label));
     if (label == "optimizer") return "optimizer.step";
@@ -51,7 +58,8 @@ class TraceNames {
     return queue_of(starter).starts_with(kForward) ? "forward " + label : label;
   }
 
-  /// Of a thread that launches nothing: the pipeline by its threads, the script by what it waited for.
+  /// Returns the name of host work that launches nothing: work of loader threads by their queue, and waits of
+  /// the script by what they wait for.
   std::string host_work(TaskId id) const {
     const std::string& queue = queue_of(id);
     if (queue.starts_with("loader")) return "load and decode a batch";
@@ -65,7 +73,8 @@ class TraceNames {
 
   const TaskGraph& graph_;
   std::set<std::string, std::less<>> layers_;
-  std::vector<TaskId> starts_, started_by_;  ///< by host task, by what it starts
+  // The task that each host task starts, and the host task that starts each task.
+  std::vector<TaskId> starts_, started_by_;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a slice of a trace is called.
+// The names of the spans of a trace.
 #pragma once
 
 #include <string>
@@ -7,10 +7,11 @@
 
 namespace foretrain {
 
+/// Returns "host", "kernel", "copy", "collective" or "wait".
 std::string_view name_of(TaskKind kind);
 
-/// A name for each task: kernels and collectives by their label, with the pass for layers; host work by what
-/// it launches or waits for.
+/// Returns a name for each task. Kernels and collectives are named by their label, and by the pass for
+/// layers; host work is named by what it launches or waits for.
 std::vector<std::string> trace_names(const TaskGraph& graph, const std::vector<std::string>& layers);
 
 }  // namespace foretrain

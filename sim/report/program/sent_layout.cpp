@@ -1,5 +1,6 @@
-// Passes of a stage in the order in which they ran; each with its messages to other stages before and behind
-// those of its layers, and at the end what its ranks exchange once a step.
+// Writes what the ranks of a pipeline stage send. Passes stand in the order in which they ran. Each has its
+// messages to other stages before and behind those of its layers; at the end stands what ranks exchange once
+// in a step.
 #include <algorithm>
 
 #include "sim/report/program/sent_program.hpp"
@@ -9,6 +10,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the collective of an exchange inside a layer.
 WireOperation operation_of(Exchange exchange) {
   constexpr WireOperation kOperations[] = {WireOperation::all_reduce, WireOperation::all_gather,
                                            WireOperation::reduce_scatter, WireOperation::all_to_all,
@@ -16,12 +18,15 @@ WireOperation operation_of(Exchange exchange) {
   return kOperations[static_cast<std::size_t>(exchange)];
 }
 
+// Builds the rows of one stage. Its ranks are alike, so the first one stands for all of them.
 class StageRows {
  public:
   StageRows(const LargeStepRecord& record, int stage, SentProgram& program)
       : record_(record),
         stage_(stage),
         rank_(rank_at(record.job.degrees, {0, 0, 0, stage})),
+        // `ranks_` is the number of ranks of a stage, and `way_` the number of chunks on the way through the
+        // pipeline.
         ranks_(record.job.degrees.gpus() / record.job.degrees.pipeline),
         way_(static_cast<int>(record.chunks.size()) / record.job.ways()),
         head_(program.head) {
@@ -31,10 +36,13 @@ class StageRows {
   SentRank rows();
 
  private:
+  /// Adds a pass with its messages.
   void add_pass(const StageSpan& span);
+  /// Adds a collective inside a pass; a group of one rank sends nothing.
   void add(const PassMessage& message, ProgramPass pass);
-  /// Between this stage and that of another chunk, where it is another.
+  /// Adds a send or receive between this stage and that of another chunk; nothing when both are on one stage.
   void hand_over(ProgramRow::Kind kind, int chunk, ProgramPass pass);
+  /// Moves gathers of parameters from the end of the step into the first forward pass.
   void gather_in_first_pass();
 
   const LargeStepRecord& record_;
@@ -61,10 +69,12 @@ void StageRows::hand_over(ProgramRow::Kind kind, int chunk, ProgramPass pass) {
   SentRow sent;
   sent.row.kind = kind, sent.row.pass = pass;
   sent.row.bytes = Bytes{static_cast<std::int64_t>(record_.message_bytes)};
+  // Ranks of two stages with the same place are a multiple of a stage's ranks apart.
   sent.row.peer = rank_ + std::int64_t{other - stage_} * ranks_;
   out_.rows.push_back(std::move(sent));
 }
 
+// Activations come from the chunk before, and gradients from the chunk behind.
 void StageRows::add_pass(const StageSpan& span) {
   const bool is_forward = span.work == 'F';
   const ProgramPass pass = is_forward ? ProgramPass::forward : ProgramPass::backward;
@@ -78,7 +88,7 @@ void StageRows::add_pass(const StageSpan& span) {
   if (place != (is_forward ? last : first)) hand_over(ProgramRow::Kind::send, to, pass);
 }
 
-/// Parameters that are gathered once come behind the input of the first forward pass.
+// Parameters that are gathered once in a step come behind the input of the first forward pass.
 void StageRows::gather_in_first_pass() {
   const auto is_gather = [](const SentRow& sent) {
     return sent.row.pass == ProgramPass::optimizer && sent.row.operation == WireOperation::all_gather;
@@ -107,6 +117,7 @@ SentRank StageRows::rows() {
 
 }  // namespace
 
+// The head of the file describes the whole job, and each stage is one sort of ranks.
 void add_stages(const LargeStepRecord& record, SentProgram& program) {
   const LargeModelRun& job = record.job;
   program.head.framework = "[parallel] " + to_string(job.degrees);

@@ -1,4 +1,8 @@
-// Messages are the traffic notes of the last step's tasks, in the order in which the host issued them.
+// Makes a program file of a simulated step. Messages are the traffic notes of the last step's tasks, in the
+// order in which the host issued them.
+//
+// The result can be given to `foretrain predict --program`, or to other simulators that want messages without
+// operators.
 #include "sim/report/program/sent_program.hpp"
 
 #include <algorithm>
@@ -12,6 +16,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the operation under the name that program files use.
 WireOperation wire_operation(CollectiveOp op) {
   constexpr WireOperation kOperations[] = {
       WireOperation::all_reduce, WireOperation::broadcast, WireOperation::reduce_scatter,
@@ -20,13 +25,15 @@ WireOperation wire_operation(CollectiveOp op) {
   return kOperations[static_cast<std::size_t>(op)];
 }
 
+/// Returns the type of the elements; 16-bit types depend on the precision of the training.
 std::string type_text(WireType type, Precision precision) {
   constexpr std::string_view kNames[] = {"", "f32", "bf16", "f64", "i32", "i64", "u8", "bf16", "f16"};
   if (type == WireType::half && precision == Precision::amp_fp16) return "f16";
   return std::string(kNames[static_cast<std::size_t>(type)]);
 }
 
-/// Ranks of the job in the group of one of them.
+/// Returns the ranks in the group of rank `own`: all, those of its node, or those at the same place of every
+/// node.
 RankSequence members_of(Group group, const Placement& job, std::size_t own) {
   if (group == Group::world) return {0, job.size(), 1};
   std::vector<int> ranks;
@@ -41,8 +48,8 @@ RankSequence members_of(Group group, const Placement& job, std::size_t own) {
   return sequence_of(ranks);
 }
 
-/// The notes of the last step. What the optimizer's pass sends behind the last kernel of a step still belongs
-/// to that step.
+/// Returns the notes of the last step. The optimizer of the step before may still send behind its last
+/// kernel; these notes belong to that step and are skipped.
 std::vector<TrafficNote> notes_of_last_step(const Plan& plan) {
   const std::vector<TrafficNote>& all = plan.graph.traffic_notes();
   const std::size_t steps = plan.step_ends.size();
@@ -53,6 +60,7 @@ std::vector<TrafficNote> notes_of_last_step(const Plan& plan) {
   return {first, all.end()};
 }
 
+/// Returns the messages of one recorded rank. A group of one rank sends nothing.
 SentRank rank_of(const RecordedRank& recorded, const Scenario& scenario, Program& head) {
   const TaskGraph& graph = recorded.steps.plan.graph;
   const auto own = static_cast<std::size_t>(recorded.rank.first);
@@ -76,7 +84,7 @@ SentRank rank_of(const RecordedRank& recorded, const Scenario& scenario, Program
   return out;
 }
 
-/// Each rank as the kind that was recorded last before it: kinds begin at their first ranks.
+// Each rank is like the recorded one before it, since a sort of ranks begins at its first rank.
 void share_out_ranks(SentProgram& program) {
   std::ranges::sort(program.ranks, {}, &SentRank::rank);
   for (std::size_t i = 0; i < program.ranks.size(); ++i) {
@@ -100,6 +108,7 @@ RankSequence sequence_of(const std::vector<int>& ranks) {
   return {ranks.empty() ? 0 : ranks.front(), static_cast<std::int64_t>(ranks.size()), stride};
 }
 
+// A recorded program, and strategies with several GPUs in a process, have no form in a program file.
 SentProgram sent_program(const StepRecording& recorded, const Scenario& scenario) {
   SentProgram out;
   out.head.name = scenario.model.name;

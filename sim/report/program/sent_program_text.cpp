@@ -1,4 +1,7 @@
-// Rows of a program file as text, each on a line of its own.
+// Writes a program file: the table [program], and for each sort of ranks a list of rows, one on a line.
+//
+// Ranks with equal rows are written once, as `rank`, and `like` lists all ranks that it stands for. Sizes are
+// in bytes; groups are progressions first, first + stride, … of `size` ranks, and `like` has `count` instead.
 #include <fmt/format.h>
 
 #include "sim/report/program/sent_program.hpp"
@@ -8,16 +11,19 @@ namespace foretrain {
 
 namespace {
 
+/// Returns ranks as an inline table; `size` is the key of their number.
 std::string sequence_text(const RankSequence& ranks, std::string_view size) {
   return fmt::format("{{ first = {}, {} = {}, stride = {} }}", ranks.first, size, ranks.size, ranks.stride);
 }
 
+/// Returns a list of such tables.
 std::string list_text(const std::vector<RankSequence>& all, std::string_view size) {
   std::string out;
   for (const RankSequence& ranks : all) out += (out.empty() ? "" : ", ") + sequence_text(ranks, size);
   return "[" + out + "]";
 }
 
+/// Returns what the row does: a send, a receive or a collective.
 std::string what_text(const ProgramRow& row) {
   switch (row.kind) {
     case ProgramRow::Kind::send:
@@ -30,6 +36,7 @@ std::string what_text(const ProgramRow& row) {
   }
 }
 
+/// Returns a whole row. Stream, type and purpose are left out when they are unknown.
 std::string row_text(const SentRow& sent, const SentRank& rank) {
   constexpr std::string_view kPasses[] = {"forward", "backward", "optimizer"};
   std::string out = what_text(sent.row);

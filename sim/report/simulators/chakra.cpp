@@ -1,4 +1,7 @@
-// Protobuf by hand: a field is its number and kind, then a varint or a length and bytes.
+// Writes Chakra traces. Protocol Buffers are encoded here: a field is its number and wire type, followed by a
+// varint or by a length and bytes.
+//
+// Chakra has collectives as nodes, so they stay whole, and the other simulator decides how they run.
 #include "sim/report/simulators/chakra.hpp"
 
 #include <algorithm>
@@ -12,7 +15,7 @@ namespace foretrain {
 
 namespace {
 
-// Field numbers of et_def.proto.
+// Field numbers of et_def.proto (MLCommons Chakra, schema 0.0.4).
 enum MetadataField : std::uint32_t { kMetadataVersion = 1, kMetadataAttribute = 2 };
 enum NodeField : std::uint32_t {
   kNodeId = 1,
@@ -26,22 +29,26 @@ enum NodeField : std::uint32_t {
 enum AttributeField : std::uint32_t { kName = 1, kInt64 = 9, kBool = 27, kString = 29 };
 enum NodeType : std::uint64_t { kComputation = 4, kCollective = 7 };
 
+// Encodes one message of Protocol Buffers.
 class ProtoWriter {
  public:
+  /// Adds a field with a varint (wire type 0).
   void number(std::uint32_t field, std::uint64_t value) {
     varint(std::uint64_t{field} << 3);
     varint(value);
   }
+  /// Adds a field with bytes (wire type 2).
   void bytes(std::uint32_t field, std::string_view text) {
     varint(std::uint64_t{field} << 3 | 2);
     varint(text.size());
     out_ += text;
   }
-  /// A message of its own, with its length before it.
+  /// Adds a message that stands alone, with its length before it.
   void message(const std::string& text) {
     varint(text.size());
     out_ += text;
   }
+  /// Adds a number in groups of 7 bits, lowest first; the high bit of a byte means that more follow.
   void varint(std::uint64_t value) {
     while (value >= 0x80) {
       out_ += static_cast<char>((value & 0x7f) | 0x80);
@@ -55,6 +62,7 @@ class ProtoWriter {
   std::string out_;
 };
 
+/// Returns an AttributeProto with a number.
 std::string attribute(std::string_view name, std::uint32_t field, std::uint64_t value) {
   ProtoWriter out;
   out.bytes(kName, name);
@@ -62,6 +70,7 @@ std::string attribute(std::string_view name, std::uint32_t field, std::uint64_t 
   return out.take();
 }
 
+/// Returns an AttributeProto with a text.
 std::string text_attribute(std::string_view name, std::string_view value) {
   ProtoWriter out;
   out.bytes(kName, name);
@@ -69,7 +78,7 @@ std::string text_attribute(std::string_view name, std::string_view value) {
   return out.take();
 }
 
-/// CollectiveCommType; sends and receives between neighbours are an exchange of all.
+/// Returns the CollectiveCommType of Chakra. Sends and receives between neighbours become an all-to-all.
 std::uint64_t comm_type(CollectiveOp op) {
   switch (op) {
     case CollectiveOp::all_reduce:
@@ -93,26 +102,30 @@ std::uint64_t comm_type(CollectiveOp op) {
   return 0;
 }
 
-/// Chakra counts what a rank puts in; we count all ranks' parts of a gather.
+/// Returns the size of a message in Chakra's sense, which is what one rank contributes. The size here counts
+/// the parts of all ranks of a gather.
 std::int64_t comm_size(const ExportedMessage& message, std::size_t ranks) {
   const auto count = static_cast<std::int64_t>(std::max<std::size_t>(1, ranks));
   const bool of_parts = message.op == CollectiveOp::all_gather || message.op == CollectiveOp::gather;
   return of_parts ? message.size.count / count : message.size.count;
 }
 
-/// Groups have numbers from 1: those of nodes, then those across nodes, in the order of their first ranks.
+/// Returns the number of a rank's group. Groups are numbered from 1: first those within nodes, then those
+/// across nodes, in the order of their first ranks.
 int number_of_group(const ExportedSteps& steps, Group group, int rank) {
   const auto at = static_cast<std::size_t>(rank);
   if (group == Group::node) return steps.node_of_rank[at] + 1;
   return *std::ranges::max_element(steps.node_of_rank) + steps.place_of_rank[at] + 2;
 }
 
+// Writes the file of one rank.
 class ChakraWriter {
  public:
   ChakraWriter(const ExportedSteps& steps, int rank) : steps_(steps), rank_(rank) {
     rest_.assign(steps.queues.size(), 0);
   }
 
+  /// Returns the file: metadata, then all nodes.
   std::string write() {
     ProtoWriter metadata;
     metadata.bytes(kMetadataVersion, "0.0.4");
@@ -125,6 +138,7 @@ class ChakraWriter {
   }
 
  private:
+  /// Returns one node. Ids count from 1; start and duration are in microseconds.
   std::string node(std::size_t id) {
     const ExportedNode& node = steps_.nodes[id];
     ProtoWriter out;
@@ -144,6 +158,7 @@ class ChakraWriter {
     return out.take();
   }
 
+  /// Adds the attributes of a collective. The group is named unless it is all ranks.
   void add_message(const ExportedMessage& message, ProtoWriter& out) const {
     const std::size_t ranks = group_of(steps_, message.among, rank_).size();
     out.bytes(kNodeAttribute, attribute("comm_type", kInt64, comm_type(message.op)));
@@ -154,12 +169,14 @@ class ChakraWriter {
                 text_attribute("pg_name", std::to_string(number_of_group(steps_, message.among, rank_))));
   }
 
+  /// Returns the label of the node, or the name of its queue.
   std::string name_of_node(const ExportedNode& node) const {
     const std::string label = printable(node.label);
     return label.empty() ? printable(steps_.queues[node.queue]) : label;
   }
 
-  /// Whole microseconds, so that the sum of a queue's durations is right to one.
+  /// Returns the duration in whole microseconds. The rest is carried over, so that the sum over a queue is
+  /// right to one microsecond.
   std::int64_t microseconds(const ExportedNode& node) {
     std::int64_t& rest = rest_[node.queue];
     rest += node.duration.count();

@@ -1,4 +1,4 @@
-// Planned steps as Chakra execution traces, a file for each rank, as ASTRA-sim reads them
+// Planned steps as Chakra execution traces, with a file for each rank, as ASTRA-sim reads them
 // (docs/models/export.md).
 #pragma once
 
@@ -8,12 +8,12 @@
 
 namespace foretrain {
 
-/// The bytes of one rank's file: GlobalMetadata, then the nodes, each message with its length before it
-/// (schema 0.0.4 of MLCommons Chakra, schema/protobuf/et_def.proto).
+/// Returns the bytes of one rank's file: GlobalMetadata, then the nodes, each message with its length before
+/// it (schema 0.0.4 of MLCommons Chakra, schema/protobuf/et_def.proto).
 std::string write_chakra(const ExportedSteps& steps, int rank);
 
-/// The groups of ranks that collectives of fewer than all ranks name, as ASTRA-sim's
-/// --comm-group-configuration takes them (JSON); empty where there are none.
+/// Returns the groups of fewer than all ranks that collectives refer to, as JSON for ASTRA-sim's
+/// --comm-group-configuration. Empty when there are none.
 std::string write_chakra_groups(const ExportedSteps& steps);
 
 }  // namespace foretrain

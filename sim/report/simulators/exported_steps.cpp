@@ -1,5 +1,6 @@
-// Computation keeps the duration it was planned with, as others stretch it themselves; copies and what else
-// moves bytes without being a collective stand as long as they took here.
+// Converts recorded steps for other simulators. Computation keeps its planned duration, since the other
+// simulator stretches it itself. Copies, and other traffic that is no collective, keep the duration that they
+// had here.
 #include "sim/report/simulators/exported_steps.hpp"
 
 #include <algorithm>
@@ -14,6 +15,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the node of a task. Of several dependencies on one task, the longest lag counts.
 ExportedNode node_of(const RecordedSteps& recorded, TaskId id) {
   const TaskGraph& graph = recorded.plan.graph;
   const Task& task = graph.tasks()[id];
@@ -21,6 +23,7 @@ ExportedNode node_of(const RecordedSteps& recorded, TaskId id) {
   ExportedNode node;
   node.kind = task.kind, node.queue = task.queue, node.start = ran.start;
   if (task.label != kNone) node.label = graph.label_text(task.label);
+  // The duration of a task with traffic depends on the links, so the simulated one is taken.
   node.duration = task.pattern == kNone ? task.duration : ran.end - ran.start;
   for (const Dependency& dependency : graph.dependencies(id)) {
     const Time lag = dependency.lag > kShortLag ? dependency.lag : Time{};
@@ -35,6 +38,7 @@ ExportedNode node_of(const RecordedSteps& recorded, TaskId id) {
 
 }  // namespace
 
+// Throws InputError for a strategy that drives several GPUs from one process: an exported rank is a process.
 ExportedSteps exported_steps(const RecordedSteps& recorded, const Scenario& scenario) {
   const StrategyEntry& strategy = *find_strategy(scenario.strategy);
   if (strategy.processes != Processes::per_gpu)
@@ -52,9 +56,11 @@ ExportedSteps exported_steps(const RecordedSteps& recorded, const Scenario& scen
   for (TaskId id = 0; id < graph.tasks().size(); ++id) {
     out.nodes.push_back(node_of(recorded, id));
     for (const Dependency& dependency : graph.dependencies(id)) {
+      // Lags are counted for the summary: waits are exported, short lags are left out.
       if (dependency.lag > Time{}) ++(dependency.lag > kShortLag ? out.waits : out.short_lags);
     }
   }
+  // Traffic notes tell which tasks are collectives.
   for (const TrafficNote& note : graph.traffic_notes()) {
     const auto tree = static_cast<std::uint8_t>(nccl::Algorithm::tree) + 1;
     out.nodes[note.task].message = {static_cast<CollectiveOp>(note.operation), static_cast<Group>(note.among),
@@ -63,6 +69,8 @@ ExportedSteps exported_steps(const RecordedSteps& recorded, const Scenario& scen
   return out;
 }
 
+// Nodes are renumbered from 0 in the order in which ranks refer to them. The place of a rank is its index
+// among the ranks of its node.
 void set_ranks(ExportedSteps& steps, const std::vector<int>& nodes) {
   std::map<int, int> numbers;
   std::vector<int> ranks_in;
@@ -74,6 +82,7 @@ void set_ranks(ExportedSteps& steps, const std::vector<int>& nodes) {
   }
 }
 
+// Ranks of a node share its number; ranks across nodes share their place.
 std::vector<int> group_of(const ExportedSteps& steps, Group group, int rank) {
   const std::vector<int>& by = group == Group::node ? steps.node_of_rank : steps.place_of_rank;
   std::vector<int> all;

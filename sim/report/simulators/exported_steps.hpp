@@ -1,5 +1,5 @@
-// The planned steps of one rank as other simulators take them: nodes with durations, collectives by name and
-// size, the order between them.
+// The planned steps of a rank in the form that other simulators take: nodes with durations, collectives with
+// their size, and dependencies between nodes.
 #pragma once
 
 #include <cstdint>
@@ -13,56 +13,66 @@
 
 namespace foretrain {
 
-/// A collective among ranks. `size` as nccl-tests counts it.
+/// A collective among ranks. `size` is counted as nccl-tests does.
 struct ExportedMessage {
   CollectiveOp op = CollectiveOp::all_reduce;
   Group among = Group::world;
-  bool tree = false;  ///< NCCL takes its double binary tree; otherwise a ring
+  /// True when NCCL uses its double binary tree; otherwise a ring.
+  bool tree = false;
   Bytes size{};
 };
 
-/// What must have ended, and how much later the node may begin.
+/// A node that must have ended, and how much later the next one may begin.
 struct ExportedDependency {
   std::uint32_t node = 0;
-  Time lag{};  ///< 0 where it is one of the short ones that are left out
+  /// 0 for short lags, which are left out.
+  Time lag{};
 };
 
-/// Latencies of launches and wake-ups below that are left out: they overlap with the host's next calls. What
-/// is longer are waits, as for Horovod's next cycle.
+/// Latencies of launches and wake-ups below this time are left out, since they overlap with the host's next
+/// calls. Longer lags are waits, such as for Horovod's next cycle.
 inline constexpr Time kShortLag{50'000'000};
 
-/// A node of an exported task graph, in terms of Chakra.
+/// A node of an exported task graph.
 struct ExportedNode {
   TaskKind kind = TaskKind::host;
   QueueId queue = 0;
-  std::string_view label;  ///< may be empty
-  Time duration{};         ///< without what it waited for; of a collective: as it took here
-  Time start{};            ///< as it ran here
+  /// Label of the task; may be empty.
+  std::string_view label;
+  /// Duration without waits; for a collective, the time that it took here.
+  Time duration{};
+  /// Time at which it began here.
+  Time start{};
   std::vector<ExportedDependency> after;
   std::optional<ExportedMessage> message{};
 };
 
-/// All ranks do the same; what a rank's messages are with, follows from its number.
+/// The steps of all ranks, which do the same. The partners of a message follow from a rank's number.
 struct ExportedSteps {
-  std::string name;  ///< "resnet50 on mahti with ddp"
+  /// Name such as "resnet50 on mahti with ddp".
+  std::string name;
   std::vector<ExportedNode> nodes;
   std::vector<std::string> queues;
-  std::vector<int> node_of_rank;   ///< from 0 in the order of the ranks; its size is their number
-  std::vector<int> place_of_rank;  ///< in its node, from 0
+  /// Node of each rank, numbered from 0 in the order of the ranks; its size is the number of ranks.
+  std::vector<int> node_of_rank;
+  /// Place of each rank in its node, from 0.
+  std::vector<int> place_of_rank;
   int steps = 0;
-  std::size_t short_lags = 0;  ///< that are left out
-  std::size_t waits = 0;       ///< longer ones
+  /// Number of short lags that are left out.
+  std::size_t short_lags = 0;
+  /// Number of longer ones.
+  std::size_t waits = 0;
   int ranks() const { return static_cast<int>(node_of_rank.size()); }
 };
 
-/// Keeps `recorded`'s labels alive only as long as it lives. Throws InputError for strategies in which one
-/// process drives several GPUs.
+/// Converts recorded steps. Labels refer to `recorded`, which must outlive the result. Throws InputError for
+/// strategies in which one process drives several GPUs.
 ExportedSteps exported_steps(const RecordedSteps& recorded, const Scenario& scenario);
 
-/// Numbers the nodes of the ranks, given by any number, and the ranks' places in them.
+/// Stores the nodes of the ranks, given by any numbers, and each rank's place in its node.
 void set_ranks(ExportedSteps& steps, const std::vector<int>& nodes);
 
-/// The ranks of a rank's group, ascending.
+/// Returns the ranks of a rank's group, ascending.
 std::vector<int> group_of(const ExportedSteps& steps, Group group, int rank);
 
 }  // namespace foretrain

@@ -1,4 +1,4 @@
-// Planned steps in GOAL, the text that LogGOPSim's schedule compiler reads (docs/models/export.md).
+// Planned steps in GOAL, the text that the schedule compiler of LogGOPSim reads (docs/models/export.md).
 #pragma once
 
 #include <string>
@@ -7,11 +7,12 @@
 
 namespace foretrain {
 
-/// Most operations of all ranks together: some hundred megabytes of text.
+/// Largest number of operations of all ranks together, which is some hundred megabytes of text.
 inline constexpr std::size_t kMostGoalOperations = 8'000'000;
 
-/// All ranks; durations in nanoseconds, sizes in bytes. Collectives are the sends and receives of a ring, or
-/// of two binary trees where NCCL takes them. Throws InputError beyond kMostGoalOperations.
+/// Returns the steps of all ranks. Durations are in nanoseconds and sizes in bytes. Collectives become the
+/// sends and receives of a ring, or of two binary trees when NCCL uses them. Throws InputError beyond
+/// kMostGoalOperations.
 std::string write_goal(const ExportedSteps& steps);
 
 }  // namespace foretrain

@@ -1,5 +1,8 @@
-// The fields of every combination of a grid, as JSON and CSV; one that cannot run has nothing but its
-// settings and its reason.
+// Declares the JSON fields and CSV columns of a study. A combination that cannot run has only its settings
+// and its reason.
+//
+// The combinations are in the order of the axes, and those with the same settings in the order of their
+// numbers of GPUs.
 #include "sim/report/study/study_fields.hpp"
 
 #include "sim/report/prediction/csv.hpp"
@@ -12,11 +15,13 @@ const OutputObject<StudyAxis>& output_object<StudyAxis>();
 
 namespace {
 
+// A combination, with the study whose axes it has.
 struct ShownCombination {
   const StudyRow& row;
   const StudyResult& of;
 };
 
+/// Returns the settings of a combination by the names of the axes.
 NamedValues<Value> settings_of_row(const ShownCombination& c) {
   NamedValues<Value> out;
   for (std::size_t i = 0; i < c.of.axes.size(); ++i)
@@ -24,7 +29,7 @@ NamedValues<Value> settings_of_row(const ShownCombination& c) {
   return out;
 }
 
-/// Fields of the point of what runs, as a prediction has them.
+/// Returns fields of a prediction's point for combinations that run.
 OutputFields<ShownCombination> combination_fields(std::initializer_list<std::string_view> names) {
   return fields_of_part<ShownCombination>(
       chosen_fields(output_object<PredictionPoint>(), names),
@@ -33,6 +38,7 @@ OutputFields<ShownCombination> combination_fields(std::initializer_list<std::str
 
 }  // namespace
 
+// foretrain.study/1: axes[].
 template <>
 const OutputObject<StudyAxis>& output_object<StudyAxis>() {
   static const OutputObject<StudyAxis> object{"StudyAxis",
@@ -43,6 +49,7 @@ const OutputObject<StudyAxis>& output_object<StudyAxis>() {
   return object;
 }
 
+// foretrain.study/1: combinations[].
 template <>
 const OutputObject<ShownCombination>& output_object<ShownCombination>() {
   using C = ShownCombination;
@@ -69,6 +76,7 @@ const OutputObject<ShownCombination>& output_object<ShownCombination>() {
   return object;
 }
 
+// foretrain.study/1: the whole report.
 template <>
 const OutputObject<StudyResult>& output_object<StudyResult>() {
   using S = StudyResult;
@@ -103,7 +111,8 @@ std::string write_study_json(const StudyResult& study, const ReportOptions&) {
 
 namespace {
 
-/// Settings stand under the names of their axes; the number of GPUs of every line is the column gpus.
+/// Returns the columns. Settings stand under the names of their axes, except the number of GPUs, which is the
+/// column gpus.
 std::vector<CsvColumn> study_columns(const StudyResult& study, const std::vector<std::string>& paths) {
   std::vector<CsvColumn> out{{"scenario", "../scenario"}};
   for (std::size_t i = 0; i < study.axes.size(); ++i)
@@ -117,6 +126,7 @@ std::vector<CsvColumn> study_columns(const StudyResult& study, const std::vector
 
 }  // namespace
 
+// `fastest` and `cheapest` are indices in JSON and flags of each line in CSV.
 std::string write_study_csv(const StudyResult& study, const ReportOptions&) {
   std::vector<std::string> paths;
   for (const StudyAxis& axis : study.axes) paths.push_back("settings/" + axis.name);

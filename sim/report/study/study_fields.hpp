@@ -1,4 +1,4 @@
-// The objects of a study.
+// The declared JSON objects of a study.
 #pragma once
 
 #include "sim/analysis/search/study.hpp"
@@ -6,6 +6,7 @@
 
 namespace foretrain {
 
+/// Returns the fields of foretrain.study/1.
 template <>
 const OutputObject<StudyResult>& output_object<StudyResult>();
 

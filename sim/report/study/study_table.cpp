@@ -1,4 +1,8 @@
-// The axes' columns are as wide as what stands in them; what does not run has its reason instead of figures.
+// Writes the table of a study. Columns of axes are as wide as their cells; a combination that cannot run has
+// its reason in place of figures.
+//
+// Columns: the varied settings, step, epoch, total, GPU time, samples per second, speedup over one GPU,
+// efficiency, memory of a GPU, and the largest part of the step.
 #include <algorithm>
 #include <array>
 
@@ -18,12 +22,13 @@ namespace foretrain {
 
 namespace {
 
-/// The settings of a row as the table shows them; the number of GPUs is always one of them.
+// Names and widths of the columns with settings; the number of GPUs is always one of them.
 struct Columns {
   std::vector<std::string> names;
   std::vector<std::size_t> widths;
 };
 
+/// Returns the settings of a row as text.
 std::vector<std::string> cells_of(const StudyResult& study, const StudyRow& row) {
   std::vector<std::string> cells;
   for (const Value& value : row.values) cells.push_back(text_of(value));
@@ -31,6 +36,7 @@ std::vector<std::string> cells_of(const StudyResult& study, const StudyRow& row)
   return cells;
 }
 
+/// Returns the columns of all axes.
 Columns columns_of(const StudyResult& study) {
   Columns columns;
   for (const StudyAxis& axis : study.axes) columns.names.push_back(axis.name);
@@ -44,6 +50,7 @@ Columns columns_of(const StudyResult& study) {
   return columns;
 }
 
+/// Returns cells aligned to the right.
 std::string aligned(const Columns& columns, const std::vector<std::string>& cells) {
   std::string out;
   for (std::size_t i = 0; i < cells.size(); ++i)
@@ -51,7 +58,7 @@ std::string aligned(const Columns& columns, const std::vector<std::string>& cell
   return out;
 }
 
-/// What holds for all combinations.
+/// Returns the heading with what all combinations have in common.
 std::string heading(const StudyResult& study) {
   std::string fixed;
   const auto add = [&](std::string_view key, std::string_view before, const std::string& text) {
@@ -67,7 +74,7 @@ std::string heading(const StudyResult& study) {
                      fmt::join(names, ", "));
 }
 
-/// The account with the largest part of the step.
+/// Returns the largest part of the step's breakdown with its share.
 std::string bound(const PredictionPoint& p) {
   static constexpr std::array<std::string_view, kAccountCount> kNames{"compute", "communication", "input",
                                                                       "host",    "optimizer",     "other"};
@@ -76,12 +83,14 @@ std::string bound(const PredictionPoint& p) {
                      percent(*most / p.step_s, 0));
 }
 
+/// Returns the marks of the fastest and the cheapest combination.
 std::string marks(const StudyResult& study, std::size_t row) {
   std::string out = row == study.fastest ? "  fastest" : "";
   if (row == study.cheapest) out += out.empty() ? "  cheapest" : ", cheapest";
   return out;
 }
 
+/// Returns the figures of a combination; "!" means that it does not fit into memory.
 std::string figures(const StudyResult& study, std::size_t row) {
   const PredictionPoint& p = study.rows[row].point;
   const KnownFigures known = known_figures(p);
@@ -95,6 +104,8 @@ std::string figures(const StudyResult& study, std::size_t row) {
                      to_string(p.memory.total()), p.fits() ? "  " : " !", bound(p), marks(study, row));
 }
 
+/// Returns the table. Columns: settings, step, epoch, total, GPU time (GPUs times time), rate, speedup,
+/// efficiency, memory, and the largest part of the step.
 std::string lines(const StudyResult& study) {
   const Columns columns = columns_of(study);
   std::string out =
@@ -110,7 +121,7 @@ std::string lines(const StudyResult& study) {
   return out;
 }
 
-/// "batch 64, optimizer sgd on 2 GPUs"
+/// Returns a combination in words, such as "batch 64, optimizer sgd on 2 GPUs".
 std::string words(const StudyResult& study, const StudyRow& row) {
   std::string out;
   for (std::size_t i = 0; i < study.axes.size(); ++i) {
@@ -121,9 +132,12 @@ std::string words(const StudyResult& study, const StudyRow& row) {
   return fmt::format("{}{}{}", out, out.empty() ? "" : " on ", counted(row.gpus, "GPU"));
 }
 
+/// Returns the fastest and the cheapest combination. Without a number of samples their rates are compared.
 std::string best(const StudyResult& study) {
+  // There is no winner when nothing fits.
   if (!study.fastest || !study.cheapest) return "\nNothing is fastest: no combination fits into memory.\n";
   const StudyRow &fastest = study.rows[*study.fastest], &cheapest = study.rows[*study.cheapest];
+  // Times of the run need the number of samples.
   const bool known = study.samples > 0;
   const std::string time = known ? spoken_time(fastest.point.total_s)
                                  : fmt::format("{:.1f} samples/s", fastest.point.samples_per_s);

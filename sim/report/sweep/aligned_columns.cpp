@@ -1,4 +1,4 @@
-// A character of UTF-8 is as wide as any other.
+// Aligns columns of text. Every character of UTF-8 counts as one column.
 #include "sim/report/sweep/aligned_columns.hpp"
 
 #include <algorithm>
@@ -7,10 +7,12 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the number of characters: all bytes but the continuation bytes of UTF-8.
 std::size_t shown_width(const std::string& text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
+/// Returns the text with blanks up to `width`, on the left or on the right.
 std::string padded(const std::string& text, std::size_t width, bool left) {
   const std::string blanks(width - std::min(width, shown_width(text)), ' ');
   return left ? text + blanks : blanks + text;

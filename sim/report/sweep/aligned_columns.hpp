@@ -1,4 +1,4 @@
-// Rows under each other, in columns as wide as what stands in them.
+// Rows below each other, in columns as wide as their cells.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@ namespace foretrain {
 
 using Cells = std::vector<std::string>;
 
-/// Text to the left, numbers to the right; no blanks at the ends of lines.
+/// Returns the rows as lines. Columns of text are left-aligned and others right-aligned; lines have no
+/// trailing blanks.
 std::string aligned_columns(const std::vector<Cells>& rows, const std::vector<bool>& is_text);
 
 }  // namespace foretrain

@@ -1,5 +1,5 @@
-// A script names every file as one word of its language. Names that a language has no word for are refused,
-// so that no name leaves its place.
+// Writes job scripts for sweeps. A script contains every name as one word of its language. Names that a
+// language cannot express are refused, so that no name can change the script.
 #include "sim/report/sweep/submission.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace foretrain {
 
 namespace {
 
-/// "1-02:30:00" of Slurm without days, which all of its versions take.
+/// Returns a time limit as HH:MM:00. Slurm's form with days is avoided, since all versions take this one.
 std::string clock_text(double seconds) {
   const auto minutes = static_cast<std::int64_t>(std::ceil(seconds / 60));
   return fmt::format("{:02}:{:02}:00", minutes / 60, minutes % 60);
@@ -25,7 +25,8 @@ bool is_letter_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/// A name for a queue: letters, digits, dots, dashes; it begins and ends with one of the first two.
+/// Returns a name for the queue. It has letters, digits, dots and dashes, and begins and ends with a letter
+/// or digit.
 std::string job_name(const SweepSubmission& s) {
   std::string out = "sweep-";
   for (const char c : s.name.substr(0, 40)) out += is_letter_or_digit(c) || c == '.' || c == '-' ? c : '-';
@@ -33,17 +34,18 @@ std::string job_name(const SweepSubmission& s) {
   return out;
 }
 
-/// A file that begins with a dash would be an option.
+/// Returns the file with "./" before a leading dash, which would make it an option.
 std::string as_file(const std::string& path) { return path.starts_with('-') ? "./" + path : path; }
 
-/// `part`: how the engine's shell says the shard's number.
+/// Returns the command of a shard. `part` is the shard's number as the engine's shell expresses it.
 std::string run_line(const SweepSubmission& s, const std::string& part) {
   return fmt::format("{} sweep run {} --db {}-{}.sqlite --shard {}/{} -j {}", shell_word(s.program),
                      shell_word(as_file(s.sweep)), shell_word(as_file(s.database)), part, part, s.shards,
                      s.threads);
 }
 
-/// Lines of comments. No name in them has a line end, as check_names() has seen to.
+/// Returns comment lines on the sweep and on what to do afterwards. check_names() guarantees that no name has
+/// a line end.
 std::string about(const SweepSubmission& s) {
   const std::string database = shell_word(as_file(s.database));
   return fmt::format(
@@ -52,12 +54,14 @@ std::string about(const SweepSubmission& s) {
       s.name, s.shards, s.estimate, shell_word(s.program), database, database);
 }
 
+// A name, and what it is in a message.
 struct NamedText {
   std::string_view what;
   const std::string& text;
 };
 
-/// Line ends and other characters that act on a script or a terminal have no place in any of the languages.
+/// Throws InputError for names with control characters, which no script can carry, and for names with a
+/// character that the engine's language cannot quote.
 void check_names(const SweepSubmission& s, const SweepEngine& engine) {
   const NamedText names[] = {{"the sweep's file", s.sweep}, {"the sweep's name", s.name},
                              {"the program", s.program},    {"--db", s.database},
@@ -74,6 +78,7 @@ void check_names(const SweepSubmission& s, const SweepEngine& engine) {
   }
 }
 
+/// Returns a job array of Slurm. A job that is requeued continues its shard.
 std::string write_slurm(const SweepSubmission& s) {
   return fmt::format(
       "#!/bin/bash\n#SBATCH --job-name={}\n#SBATCH --array=1-{}\n#SBATCH --nodes=1\n#SBATCH --ntasks=1\n"
@@ -83,13 +88,15 @@ std::string write_slurm(const SweepSubmission& s) {
       run_line(s, "\"$SLURM_ARRAY_TASK_ID\""));
 }
 
-/// In HTCondor's new quoting: the whole in double quotes, each argument in single ones, both doubled inside.
+/// Returns a word in HTCondor's new syntax of arguments: the whole list is in double quotes, each word in
+/// single quotes, and quotes inside are doubled.
 std::string condor_word(std::string_view text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? "''" : c == '"' ? "\"\"" : std::string(1, c);
   return out + "'";
 }
 
+/// Returns a submit file of HTCondor.
 std::string write_condor(const SweepSubmission& s) {
   return fmt::format(
       "{}executable = {}\ntransfer_executable = false\nshould_transfer_files = false\ninitialdir = "
@@ -101,7 +108,7 @@ std::string write_condor(const SweepSubmission& s) {
       s.threads, job_name(s), job_name(s), job_name(s), s.threads, s.memory_mib, s.seconds, s.shards);
 }
 
-/// The number of a UTF-8 character of `length` bytes.
+/// Returns the code point of a UTF-8 character of `length` bytes.
 std::uint32_t number_of_character(std::string_view bytes, std::size_t length) {
   constexpr std::uint32_t kFirst[] = {0x7F, 0x7F, 0x1F, 0x0F, 0x07};
   std::uint32_t code = static_cast<unsigned char>(bytes[0]) & kFirst[length];
@@ -109,8 +116,8 @@ std::uint32_t number_of_character(std::string_view bytes, std::size_t length) {
   return code;
 }
 
-/// A text of YAML in double quotes. Characters beyond ASCII are written by their numbers: YAML takes some of
-/// them for line ends, and readers refuse others.
+/// Returns a YAML text in double quotes. Characters beyond ASCII are escaped, since YAML treats some as line
+/// ends and readers reject others.
 std::string yaml_text(std::string_view text) {
   std::string out = "\"";
   while (!text.empty()) {
@@ -126,19 +133,21 @@ std::string yaml_text(std::string_view text) {
   return out + "\"";
 }
 
-/// Kubernetes puts variables of the container where $(NAME) stands in a command, and one $ for $$.
+/// Doubles each $, because Kubernetes replaces $(NAME) in a command by a variable.
 std::string without_variables(std::string_view text) {
   std::string out;
   for (const char c : text) out += c == '$' ? "$$" : std::string(1, c);
   return out;
 }
 
+/// Returns the name in the form of Kubernetes: lower case and without dots.
 std::string lower(std::string text) {
   for (char& c : text) c = c == '.' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return text;
 }
 
-/// An indexed job counts from 0.
+/// Returns an indexed job of Kubernetes, whose index counts from 0. Throws InputError without --image and
+/// --claim.
 std::string write_kubernetes(const SweepSubmission& s) {
   if (s.image.empty() || s.claim.empty())
     throw InputError("Kubernetes starts containers: which image, and which volume has the sweep?",
@@ -158,6 +167,7 @@ std::string write_kubernetes(const SweepSubmission& s) {
       yaml_text(without_variables(line)), s.threads, s.memory_mib, s.memory_mib, yaml_text(s.claim));
 }
 
+/// Returns a script that submits jobs to Flux.
 std::string write_flux(const SweepSubmission& s) {
   return fmt::format(
       "#!/bin/sh\n{}exec flux submit --cc=1-{} --job-name={} -N 1 -n 1 -c {} -t {}m "
@@ -182,6 +192,7 @@ std::string written_submission(const SweepEngine& engine, const SweepSubmission&
   return engine.write(submission);
 }
 
+// Rows: name, help text, writer, command that submits, characters that cannot be quoted, and why.
 const std::vector<SweepEngine>& sweep_engines() {
   static const std::vector<SweepEngine> engines{
       {"slurm", "A job array of Slurm", write_slurm, {"sbatch"}},

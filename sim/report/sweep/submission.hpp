@@ -1,4 +1,4 @@
-// Scripts that run a sweep as a job array: one job a shard, each into a database of its own.
+// Scripts that run a sweep as a job array. Each job runs one shard and has a database of its own.
 #pragma once
 
 #include <cstdint>
@@ -8,37 +8,52 @@
 
 namespace foretrain {
 
-/// A sweep that is submitted to a batch system: cases, workers and limits.
+/// A sweep that is submitted to a batch system, with its resources.
 struct SweepSubmission {
-  std::string name;      ///< of the sweep
-  std::string program;   ///< that is started
-  std::string sweep;     ///< file
-  std::string database;  ///< prefix: PREFIX-3.sqlite
+  /// Name of the sweep.
+  std::string name;
+  /// Program to start.
+  std::string program;
+  /// File of the sweep.
+  std::string sweep;
+  /// Prefix of the databases: PREFIX-3.sqlite.
+  std::string database;
   std::int64_t shards = 1;
-  int threads = 1;              ///< of each
-  std::int64_t memory_mib = 0;  ///< of each
-  double seconds = 0;           ///< of each: its time limit
-  std::string estimate;         ///< where that comes from, as a sentence
-  std::string image, claim;  ///< of Kubernetes: container, volume claim that has the sweep and gets results
+  /// Worker processes of each job.
+  int threads = 1;
+  /// Memory of each job in MiB.
+  std::int64_t memory_mib = 0;
+  /// Time limit of each job in seconds.
+  double seconds = 0;
+  /// Sentence on where the limits come from.
+  std::string estimate;
+  /// Names for Kubernetes: the container, and the volume claim that has the sweep and receives the results.
+  std::string image, claim;
 };
 
-/// A batch system that sweeps are submitted to, and the writer of its script.
+/// A batch system, and the writer of its script.
 struct SweepEngine {
-  std::string_view name;                         ///< "slurm", as its option
-  std::string_view meaning;                      ///< of the option
-  std::string (*write)(const SweepSubmission&);  ///< of names that were checked: written_submission()
-  std::vector<std::string> submit;               ///< program and arguments before the script's name
-  std::string_view refused{};      ///< characters that no name may have, as they cannot be quoted
-  std::string_view why_refused{};  ///< a clause
+  /// Name of its option, such as "slurm".
+  std::string_view name;
+  /// Help text of the option.
+  std::string_view meaning;
+  /// Writes the script. Precondition: names were checked, as by written_submission().
+  std::string (*write)(const SweepSubmission&);
+  /// Program and arguments that submit; the script's name follows.
+  std::vector<std::string> submit;
+  /// Characters that no name may have, because the language cannot quote them.
+  std::string_view refused{};
+  /// The reason, as a clause.
+  std::string_view why_refused{};
 };
-/// Slurm, HTCondor, Kubernetes, Flux.
+/// Returns Slurm, HTCondor, Kubernetes and Flux.
 const std::vector<SweepEngine>& sweep_engines();
 
-/// The script of an engine. Every name is one word of it, whatever it holds. Throws InputError for names with
-/// control characters, and for those that the engine's language cannot quote.
+/// Returns the script of an engine, in which every name is one word. Throws InputError for names with control
+/// characters, and for names that the engine's language cannot quote.
 std::string written_submission(const SweepEngine& engine, const SweepSubmission& submission);
 
-/// As one word of a POSIX shell, whatever is in it.
+/// Returns any text as one word of a POSIX shell.
 std::string shell_word(std::string_view text);
 
 }  // namespace foretrain

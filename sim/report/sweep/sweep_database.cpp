@@ -1,5 +1,5 @@
-// Write-ahead log, one writer, many rows to a transaction: a run that is killed loses what it did since the
-// last commit, and nothing that it has said to be done.
+// The database of a sweep. It uses SQLite's write-ahead log with one writer and many rows in a transaction. A
+// run that is killed loses what it did since the last commit, and nothing that was reported as done.
 #include "sim/report/sweep/sweep_database.hpp"
 
 #include <filesystem>
@@ -12,13 +12,15 @@ namespace foretrain {
 
 namespace {
 
-/// "ftsw" as PRAGMA application_id, by which our files are told from others'.
+// "ftsw" as PRAGMA application_id, which distinguishes these files from other SQLite files.
 constexpr std::int64_t kApplication = 0x66747377;
-/// Of the tables below.
+// Version of the tables below.
 constexpr std::int64_t kFormat = 1;
 
+// Table of keys and values that describe the sweep.
 constexpr std::string_view kHeadTable = "CREATE TABLE sweep (key TEXT PRIMARY KEY, value)";
 
+/// Stores a value of the head.
 void put(SqlFile& file, std::string_view key, const Value& value) {
   SqlStatement statement = file.prepare("INSERT OR REPLACE INTO sweep (key, value) VALUES (?1, ?2)");
   statement.bind(0, key);
@@ -26,6 +28,7 @@ void put(SqlFile& file, std::string_view key, const Value& value) {
   statement.step();
 }
 
+/// Return a value of the head; empty or 0 when it is missing.
 std::string text_in(SqlFile& file, std::string_view key) {
   SqlStatement statement = file.prepare("SELECT value FROM sweep WHERE key = ?1");
   statement.bind(0, key);
@@ -38,6 +41,7 @@ double number_in(SqlFile& file, std::string_view key) {
   return statement.step() ? statement.number(0) : 0;
 }
 
+/// Stores everything that identifies the sweep.
 void put_head(SqlFile& file, const SweepHead& head) {
   put(file, "name", {head.name});
   put(file, "text", {head.text});
@@ -52,7 +56,7 @@ void put_head(SqlFile& file, const SweepHead& head) {
 
 std::string shard_text(const Shard& shard) { return fmt::format("{}/{}", shard.part, shard.of); }
 
-/// Why a database of `there` cannot go on as one of `wanted`.
+/// Throws InputError when a database of `there` cannot continue as one of `wanted`.
 void refuse_other(const std::string& path, const SweepHead& there, const SweepHead& wanted) {
   const std::string file = shortened(path);
   if (there.version != wanted.version)
@@ -68,12 +72,14 @@ void refuse_other(const std::string& path, const SweepHead& there, const SweepHe
                      "a file for each shard; `foretrain sweep merge` joins them");
 }
 
+/// Returns true for a file without any tables.
 bool is_empty(SqlFile& file) {
   return file.integer_of("SELECT count(*) FROM sqlite_master") == 0 &&
          file.integer_of("PRAGMA application_id") == 0;
 }
 
-/// Before anything of the file is changed: it may be another program's.
+/// Checks an existing file before anything in it is changed, since it may belong to another program. Returns
+/// the path.
 const std::string& checked(const std::string& path, const SweepHead& wanted) {
   std::error_code none;
   if (std::filesystem::file_size(path, none) == 0 || none) return path;
@@ -84,10 +90,12 @@ const std::string& checked(const std::string& path, const SweepHead& wanted) {
 
 }  // namespace
 
+// Name, version and shard are not part of the identity: shards of a sweep have the same one.
 std::uint64_t SweepHead::identity() const {
   return content_hash(text, content_hash(scenario.text, content_hash(strategy)));
 }
 
+// The order is that of the table, on which the INSERT of add() relies.
 std::vector<std::string> case_columns(const SweepCases& cases) {
   std::vector<std::string> out{std::string(kNumberColumn), "hash"};
   for (const StudyAxis* axis : cases.columns()) out.push_back(sql_name(axis->name));
@@ -97,7 +105,7 @@ std::vector<std::string> case_columns(const SweepCases& cases) {
   return out;
 }
 
-/// An axis has no type: its values keep theirs.
+// Columns of axes have no type, so that values keep theirs.
 void create_sweep_tables(SqlFile& file, const SweepHead& head, const SweepCases& cases) {
   std::string columns = "number INTEGER PRIMARY KEY, hash INTEGER NOT NULL";
   for (const StudyAxis* axis : cases.columns()) columns += ", " + sql_name(axis->name);
@@ -108,11 +116,13 @@ void create_sweep_tables(SqlFile& file, const SweepHead& head, const SweepCases&
   put_head(file, head);
 }
 
+// The sweep is read from the copy in the database, so it does not matter when its file has changed since.
 Sweep kept_sweep(const SweepHead& head) {
   const SourceText source{head.name, head.text};
   return read_or_throw(source, read_sweep);
 }
 
+// Checks go from the general to the special: another program's file, another format, an incomplete head.
 SweepHead read_sweep_head(SqlFile& file) {
   const std::string path = shortened(file.path());
   if (file.integer_of("PRAGMA application_id") != kApplication ||
@@ -138,9 +148,11 @@ SweepHead read_sweep_head(SqlFile& file) {
   return head;
 }
 
+// The insert statement is prepared once, since a sweep may have millions of rows.
 SweepDatabase::SweepDatabase(const std::string& path, const SweepHead& head, const SweepCases& cases)
     : file_(checked(path, head), SqlAccess::create), head_(head) {
-  // Readers see the last commit meanwhile; a commit is on the disk's way, and whole after a crash.
+  // Readers see the last commit meanwhile. With synchronous = NORMAL a commit does not wait for the disk, and
+  // the file is consistent after a crash.
   file_.run("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
   begin();
   if (is_empty(file_)) create_sweep_tables(file_, head, cases), commit();
@@ -149,18 +161,21 @@ SweepDatabase::SweepDatabase(const std::string& path, const SweepHead& head, con
   insert_.push_back(file_.prepare(fmt::format("INSERT OR IGNORE INTO cases VALUES ({})", marks)));
 }
 
+// The message of most cases is NULL, for which LIKE is NULL; ifnull makes that false.
 std::string is_ended_case(std::string_view cases) {
   return fmt::format("ifnull({}.message LIKE '{}%', 0)", cases, kEndedCase);
 }
 
+// The run then predicts these cases again (--retry-crashed).
 void SweepDatabase::forget_ended_cases() {
   file_.run("DELETE FROM cases WHERE " + is_ended_case("cases"));
   commit();
 }
 
-/// Of a second writer this ends with "in use by another process".
+// A second writer fails here with "in use by another process".
 void SweepDatabase::begin() { file_.run("BEGIN IMMEDIATE"); }
 
+// The hash of a row must match its number: otherwise the file was changed by others.
 std::vector<std::int64_t> SweepDatabase::done(const SweepCases& cases) {
   std::vector<std::int64_t> out;
   const std::uint64_t scenario = content_hash(head_.scenario.text);
@@ -179,6 +194,7 @@ std::vector<std::int64_t> SweepDatabase::done(const SweepCases& cases) {
   return out;
 }
 
+// A case that cannot run has a message and no figures.
 CaseRow row_of(const CaseResult& result) {
   CaseRow out{result.why_not, {}};
   if (!out.message.empty()) return out;
@@ -186,6 +202,7 @@ CaseRow row_of(const CaseResult& result) {
   return out;
 }
 
+// A case without figures has NULL in their columns.
 void SweepDatabase::add(std::int64_t number, std::uint64_t hash, const std::vector<Value>& values,
                         const CaseRow& row) {
   SqlStatement& insert = insert_.front();
@@ -202,17 +219,19 @@ void SweepDatabase::add(std::int64_t number, std::uint64_t hash, const std::vect
   insert.step();
 }
 
+// The next transaction begins at once, so that no other process can become the writer.
 void SweepDatabase::commit() {
   for (SqlStatement& insert : insert_) insert.reset();
   file_.run("COMMIT");
   begin();
 }
 
+// The rate is that of a run that came to its end, for `sweep status`.
 void SweepDatabase::finish(double rate, int threads) {
   if (rate > 0) put(file_, "rate", {rate}), put(file_, "threads", {std::int64_t{threads}});
   for (SqlStatement& insert : insert_) insert.reset();
   file_.run("COMMIT");
-  // Refused while somebody reads: then the log stays beside the file, which is as good.
+  // SQLite refuses this while somebody reads. Then the log stays beside the file, which is as good.
   SqlStatement mode = file_.prepare("PRAGMA journal_mode = DELETE");
   try {
     mode.step();

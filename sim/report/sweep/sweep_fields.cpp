@@ -1,8 +1,9 @@
-// The fields of how far databases of sweeps are, and of rows from them.
+// Declares the JSON fields of `sweep status` and `sweep show`.
 #include "sim/report/sweep/sweep_fields.hpp"
 
 namespace foretrain {
 
+// foretrain.sweep_status/1: files[].
 template <>
 const OutputObject<SweepState>& output_object<SweepState>() {
   using S = SweepState;
@@ -24,6 +25,7 @@ const OutputObject<SweepState>& output_object<SweepState>() {
   return object;
 }
 
+// foretrain.sweep_status/1: the whole report.
 template <>
 const OutputObject<SweepStates>& output_object<SweepStates>() {
   static const OutputObject<SweepStates> object{
@@ -36,7 +38,8 @@ const OutputObject<SweepStates>& output_object<SweepStates>() {
 
 namespace {
 
-/// Each row with a key for every column.
+/// Returns each row as an object with a key for every column. Columns are chosen by the user, so their names
+/// are data and not declared fields.
 std::vector<NamedValues<Value>> named_rows_of(const SweepAnswer& answer) {
   std::vector<NamedValues<Value>> out;
   for (const std::vector<Value>& row : answer.rows) {
@@ -48,6 +51,7 @@ std::vector<NamedValues<Value>> named_rows_of(const SweepAnswer& answer) {
 
 }  // namespace
 
+// foretrain.sweep_rows/1.
 template <>
 const OutputObject<SweepAnswer>& output_object<SweepAnswer>() {
   using A = SweepAnswer;

@@ -1,4 +1,4 @@
-// The objects of reports about sweeps.
+// The declared JSON objects of reports about sweeps.
 #pragma once
 
 #include "sim/report/fields/output_field.hpp"
@@ -6,11 +6,12 @@
 
 namespace foretrain {
 
-/// Schema foretrain.sweep_status/1.
+/// States of several databases as one report: schema foretrain.sweep_status/1.
 struct SweepStates {
   const std::vector<SweepState>& files;
 };
 
+/// Return the fields of foretrain.sweep_status/1 and foretrain.sweep_rows/1.
 template <>
 const OutputObject<SweepStates>& output_object<SweepStates>();
 template <>

@@ -1,6 +1,6 @@
-// Shards are copied table by table into a new file of a folder of its own, which takes its name when it is
-// whole and on the disk. Nothing is deleted or replaced that this call did not write, but an older result of
-// which every row is in the new one.
+// Merges databases of shards. Rows are copied into a new file in a folder of its own, which is renamed when
+// it is whole and on the disk. Only files that this call wrote are deleted or replaced, with one exception:
+// an older result all of whose rows are in the new one.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -26,21 +26,23 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// What SQLite calls the files that it keeps beside a database.
+// Endings of the files that SQLite keeps beside a database.
 constexpr std::array<std::string_view, 3> kLogs{"-wal", "-shm", "-journal"};
 
+/// Returns true when anything has this name, even a broken link.
 bool is_there(const std::string& path) {
   std::error_code none;
   return fs::exists(fs::symlink_status(path, none));
 }
 
+/// Returns true when both names mean the same file, existing or not.
 bool is_same_file(const std::string& a, const std::string& b) {
   std::error_code none;
   if (fs::equivalent(a, b, none)) return true;
   return fs::weakly_canonical(fs::absolute(a), none) == fs::weakly_canonical(fs::absolute(b), none);
 }
 
-/// SQLite would take `log` for a part of `database`, and delete it.
+/// Throws InputError when `log` has the name of a log of `database`: SQLite would use and delete it.
 void refuse_source_as_log(const std::string& log, const std::string& database) {
   for (const std::string_view end : kLogs) {
     if (is_same_file(log, database + std::string(end)))
@@ -50,7 +52,8 @@ void refuse_source_as_log(const std::string& log, const std::string& database) {
   }
 }
 
-/// Before anything is opened for writing.
+/// Throws InputError when the merge would overwrite a source or use a foreign log. Nothing is open for
+/// writing yet.
 void refuse_overwriting(const std::vector<std::string>& sources, const std::string& path) {
   for (const std::string& source : sources) {
     if (is_same_file(source, path))
@@ -70,7 +73,8 @@ void refuse_overwriting(const std::vector<std::string>& sources, const std::stri
   }
 }
 
-/// A log beside what will be replaced would be read into the new file: it goes into the old one first.
+/// Writes the log of the file that will be replaced into that file. Otherwise SQLite would read the log into
+/// the new file.
 void settle(const std::string& path) {
   std::error_code none;
   if (fs::file_size(path, none) == 0 || none) return;
@@ -80,6 +84,7 @@ void settle(const std::string& path) {
   mode.step();
 }
 
+/// Waits until the file or folder is on the disk.
 void to_disk(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   const bool is_on_disk = file >= 0 && ::fsync(file) == 0;
@@ -89,7 +94,7 @@ void to_disk(const std::string& path) {
         fmt::format("cannot write {}: {}", shortened(path), std::generic_category().message(errno)));
 }
 
-/// Of this machine, in letters that every file system takes.
+/// Returns the name of this machine, in characters that every file system accepts.
 std::string host_name() {
   std::array<char, 256> name{};
   if (::gethostname(name.data(), name.size() - 1) != 0 || name.front() == '\0') return "host";
@@ -99,7 +104,8 @@ std::string host_name() {
   return out;
 }
 
-/// Without `replaces` fails when there is a file at `to`, which may have come meanwhile. errno says why.
+/// Renames a file. Unless `replaces`, fails when there is a file at `to`, which may have appeared meanwhile.
+/// errno has the cause.
 bool is_renamed(const std::string& from, const std::string& to, bool replaces) {
 #ifdef RENAME_NOREPLACE
   const unsigned how = replaces ? 0 : RENAME_NOREPLACE;
@@ -110,7 +116,8 @@ bool is_renamed(const std::string& from, const std::string& to, bool replaces) {
   return (replaces || !is_there(to)) && ::rename(from.c_str(), to.c_str()) == 0;
 }
 
-/// A new file in the folder OUT.parts, named by host and process, until it is whole; gone when it never is.
+// A new database in the folder OUT.parts. Its name has host and process, so that merges do not collide. It is
+// deleted unless it was completed.
 class PartDatabase {
  public:
   explicit PartDatabase(const std::string& path) : path_(path), folder_(path + ".parts") { create(); }
@@ -123,7 +130,7 @@ class PartDatabase {
   PartDatabase& operator=(const PartDatabase&) = delete;
 
   const std::string& name() const { return part_; }
-  /// Other files of the folder, which merges that did not end have left, or that are at work.
+  /// Returns the number of other files in the folder, from merges that did not end or are still running.
   std::int64_t others() const {
     std::error_code none;
     std::int64_t count = 0;
@@ -131,6 +138,7 @@ class PartDatabase {
       count += at->path().filename() == fs::path(part_).filename() ? 0 : 1;
     return count;
   }
+  /// Gives the database its final name. Both the file and the folder's entry are on the disk afterwards.
   void take_name(bool replaces) {
     to_disk(part_);
     if (replaces) settle(path_);
@@ -143,7 +151,7 @@ class PartDatabase {
   }
 
  private:
-  /// Again where the folder went away in between, as another merge may have ended.
+  /// Creates the file. This is repeated when the folder disappears meanwhile because another merge has ended.
   void create() {
     constexpr int kMostTries = 100;
     int problem = EEXIST;
@@ -168,13 +176,14 @@ class PartDatabase {
   bool made_folder_ = false, is_named_ = false;
 };
 
+/// Opens a source beside the new database, under the name `source`.
 void attach(SqlFile& into, const std::string& source) {
   SqlStatement statement = into.prepare("ATTACH ?1 AS source");
   statement.bind(0, std::string_view(source));
   statement.step();
 }
 
-/// A damaged file is named before anything of it is taken.
+/// Returns the head of a source after a check, so that a damaged file is reported before its rows are taken.
 SweepHead checked_head(const std::string& source) {
   SqlFile file(source, SqlAccess::read);
   SweepHead head = read_sweep_head(file);
@@ -185,6 +194,7 @@ SweepHead checked_head(const std::string& source) {
   return head;
 }
 
+/// Throws InputError when two sources differ in sweep or version.
 void refuse_unlike(const std::string& source, const SweepHead& head, const std::string& first,
                    const SweepHead& wanted) {
   if (head.identity() != wanted.identity())
@@ -195,9 +205,11 @@ void refuse_unlike(const std::string& source, const SweepHead& head, const std::
                      "run one of them again");
 }
 
-/// Rows that are there already must say the same. A case that ended its worker in one file may have figures
-/// in another one, where a worker had more memory; then it has these.
+/// Copies the rows of a source. A row that is there already must be equal, except for a case that ended its
+/// worker in one file: it may have figures in another file, whose worker had more memory, and these are kept.
 void copy_rows(SqlFile& into, const std::string& source, const std::string& columns, MergeCounts& counts) {
+  // Two answers to a case differ when their hashes do, or when step or message do and the case ended its
+  // worker in neither file.
   const std::int64_t differs = into.integer_of(
       "SELECT count(*) FROM source.cases AS s JOIN main.cases AS m USING (number) WHERE s.hash <> m.hash OR "
       "(s.step_s IS NOT m.step_s OR s.message IS NOT m.message) AND NOT " +
@@ -206,6 +218,7 @@ void copy_rows(SqlFile& into, const std::string& source, const std::string& colu
     throw InputError(fmt::format("{} has {} that another file answers differently", shortened(source),
                                  counted(differs, "case")),
                      "they were not made by the same program");
+  // Cases that ended their worker make room for the same cases with figures.
   into.run(
       fmt::format("DELETE FROM main.cases AS m WHERE {} AND EXISTS (SELECT 1 FROM source.cases AS s WHERE "
                   "s.number = m.number AND NOT {})",
@@ -214,19 +227,22 @@ void copy_rows(SqlFile& into, const std::string& source, const std::string& colu
   into.run(fmt::format("INSERT OR IGNORE INTO main.cases ({0}) SELECT {0} FROM source.cases ORDER BY number",
                        columns));
   const std::int64_t after = into.integer_of("SELECT count(*) FROM main.cases");
+  // Rows that were there already are ignored by the INSERT; they count as repeated.
   counts.repeated += into.integer_of("SELECT count(*) FROM source.cases") - (after - kept);
   counts.rows = after;
 }
 
+/// Fills the new database from all sources.
 void fill(const std::string& part, const std::vector<std::string>& sources, SweepHead head, bool (*stops)(),
           MergeCounts& counts) {
   const Sweep sweep = kept_sweep(head);
   const SweepCases cases(sweep, head.strategy, {head.name, head.text});
+  // The result is no shard, since it may hold cases of all of them.
   head.shard = {};
   SqlFile into(part, SqlAccess::create);
   into.stop_when(stops);
-  // A journal on the disk would stay beside the part when the merge is killed; files that are open in
-  // defensive mode have one at least in memory.
+  // A journal on disk would remain if the merge were killed. In defensive mode SQLite needs one at least in
+  // memory.
   into.run("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE");
   create_sweep_tables(into, head, cases);
   const std::string columns = fmt::format("{}", fmt::join(case_columns(cases), ", "));
@@ -238,8 +254,9 @@ void fill(const std::string& part, const std::vector<std::string>& sources, Swee
   }
 }
 
-/// What is at `path` is replaced only when nothing of it is lost.
+/// Throws InputError when the file at `path` has rows that the new database lacks.
 void refuse_losing(const std::string& path, const std::string& part) {
+  // The comparison runs in the new file, so that the old one is only read.
   SqlFile into(part, SqlAccess::write);
   attach(into, path);
   const std::int64_t lost = into.integer_of(
@@ -254,9 +271,11 @@ void refuse_losing(const std::string& path, const std::string& part) {
                      "name it as a source too, and write to another file with -o");
 }
 
-/// Whether there is a result of this sweep at `path`; any other file is refused.
+/// Returns true when there is a result of this sweep at `path`, and false when there is nothing. Throws
+/// InputError for any other file.
 bool has_result(const std::string& path, const SweepHead& wanted) {
   std::error_code none;
+  // An empty file counts as no result.
   if (!is_there(path) || (fs::is_regular_file(path, none) && fs::file_size(path, none) == 0)) return false;
   SqlFile there(path, SqlAccess::read);
   const SweepHead head = read_sweep_head(there);
@@ -270,6 +289,7 @@ bool has_result(const std::string& path, const SweepHead& wanted) {
 
 }  // namespace
 
+// The checks come first; then the new file is filled, and named as the last action.
 MergeCounts merge_sweeps(const std::vector<std::string>& sources, const std::string& output,
                          bool (*stops)()) {
   const std::string path = behind_links(output);
@@ -279,6 +299,7 @@ MergeCounts merge_sweeps(const std::vector<std::string>& sources, const std::str
     heads.push_back(checked_head(source));
     refuse_unlike(source, heads.back(), sources.front(), heads.front());
   }
+  // An empty file is no result, but renaming must replace it all the same.
   const bool was_there = is_there(path);
   const bool replaces = has_result(path, heads.front());
   PartDatabase part(path);
@@ -286,6 +307,7 @@ MergeCounts merge_sweeps(const std::vector<std::string>& sources, const std::str
   try {
     fill(part.name(), sources, heads.front(), stops, counts);
   } catch (const InputError&) {
+    // SQLite reports an interruption like any other error; the signal tells that it was one.
     if (stops()) throw Interrupted(fmt::format("interrupted: {} is as it was", shortened(path)));
     throw;
   }

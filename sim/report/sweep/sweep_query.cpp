@@ -1,5 +1,5 @@
-// Every question is one SELECT, with what people wrote inside of it, on a file that is open for reading
-// alone.
+// Answers questions about a sweep. Every question is one SELECT that contains the user's expressions. The
+// file is open for reading only, and SQLite is told to refuse everything but computation.
 #include "sim/report/sweep/sweep_query.hpp"
 
 #include <algorithm>
@@ -15,16 +15,18 @@ namespace foretrain {
 
 namespace {
 
-/// Operations of SQLite for a question: some seconds of them, and what any sensible one asks of each row.
+// Limits on SQLite's operations: for a question, and for each row. They are some seconds of work.
 constexpr std::int64_t kOperations = 200'000'000, kOperationsOfRow = 5'000;
-/// Rows that a Pareto front is looked for in.
+// Largest number of rows among which a Pareto front is searched.
 constexpr std::size_t kMostCompared = 20'000'000;
-/// Values of an axis of which the effect is shown; more are counted together in so many ranges.
+// Largest number of values of an axis that are shown one by one; more are grouped into so many ranges.
 constexpr std::int64_t kMostShownValues = 24, kRanges = 8;
 
+// Figures that are shown when --columns is not given.
 constexpr std::string_view kUsualFigures[] = {"step_s",    "samples_per_s", "efficiency", "total_s",
                                               "gpu_hours", "energy_kwh",    "cost",       "fits"};
 
+// Answers one question.
 class Asker {
  public:
   Asker(const std::string& database, const SweepQuestion& question)
@@ -32,12 +34,14 @@ class Asker {
     sweep_ = kept_sweep(head_);
     all_ = file_.integer_of("SELECT count(*) FROM cases");
     file_.only_read(kOperations + kOperationsOfRow * all_);
+    // The filter begins with cases that run, or with those that failed.
     filter_ = fmt::format("message IS {}NULL", question.failed ? "NOT " : "");
     if (question.where.empty()) return;
     check(question.where, "--where");
     filter_ += fmt::format(" AND ({}\n)", question.where);
   }
 
+  /// Returns the answer to the kind of question that was asked.
   SweepAnswer answer() {
     out_.sweep = head_.name;
     if (!question_.effects.empty())
@@ -50,11 +54,13 @@ class Asker {
   }
 
  private:
-  /// By itself, so that a mistake is told of the option, and that two halves cannot be closed by it.
+  /// Checks an expression by itself. A mistake is then reported for its option, and an expression cannot
+  /// close a bracket of the query around it.
   void check(const std::string& expression, std::string_view option) {
     file_.prepare_foreign(fmt::format("SELECT ({}\n) FROM cases", expression), option);
   }
 
+  /// Returns the names of the axes that vary.
   std::vector<std::string> axes() const {
     std::vector<std::string> names;
     const SweepCases cases(sweep_, head_.strategy, {head_.name, head_.text});
@@ -62,7 +68,7 @@ class Asker {
     return names;
   }
 
-  /// As SQL takes them; an axis of one value tells nothing.
+  /// Returns the columns of the answer, as SQL expressions.
   std::vector<std::string> shown() {
     std::vector<std::string> out;
     for (const std::string& column : question_.columns) check(column, "--columns"), out.push_back(column);
@@ -75,20 +81,24 @@ class Asker {
     return out;
   }
 
+  /// Returns true when any row has this figure.
   bool is_known(std::string_view figure) {
     return file_.prepare_foreign(fmt::format("SELECT 1 FROM cases WHERE {} IS NOT NULL LIMIT 1", figure), "")
         .step();
   }
 
+  /// Returns the heading with the numbers of found and of all cases.
   std::string heading_of(std::int64_t found, const std::string& rest) const {
     return fmt::format("{}: {} of {}{}", head_.name, found, counted(all_, "case"), rest);
   }
 
+  /// Returns the number of cases that the filter selects.
   std::int64_t count() {
     SqlStatement query = file_.prepare_foreign("SELECT count(*) FROM cases WHERE " + filter_, "--where");
     return query.step() ? query.integer(0) : 0;
   }
 
+  /// Answers with rows, ordered by --best or by number.
   void rows() {
     std::string order(kNumberColumn), filter = filter_;
     if (!question_.best.empty()) {
@@ -102,12 +112,15 @@ class Asker {
     out_.heading = heading_of(count(), best);
   }
 
+  /// Joins expressions. Each is in brackets with a line end, so that a comment in it cannot swallow what
+  /// follows.
   static std::string list(const std::vector<std::string>& columns) {
     std::string out;
     for (const std::string& column : columns) out += fmt::format("{}({}\n)", out.empty() ? "" : ", ", column);
     return out;
   }
 
+  /// Stores the names of the columns, without the quotes of SQL.
   void name_columns(const std::vector<std::string>& columns) {
     for (const std::string& column : columns) {
       const bool is_quoted = column.size() > 2 && column.front() == '"' && column.back() == '"';
@@ -115,6 +128,7 @@ class Asker {
     }
   }
 
+  /// Stores the rows of a query.
   void take(const std::string& query) {
     name_columns(shown());
     SqlStatement rows = file_.prepare_foreign(query, "--where");
@@ -124,8 +138,9 @@ class Asker {
     }
   }
 
-  /// A row that another equals or beats in all, and beats in one, is out. Sorted by the first objective, only
-  /// rows of the front so far can do that.
+  /// Answers with the Pareto front. A row leaves it when another row is as good in every objective and better
+  /// in one. Rows come ordered by the first objective, so only rows that are on the front already can beat a
+  /// later one. O(rows * front).
   void front() {
     std::string objectives, known;
     for (const std::string& objective : question_.pareto) {
@@ -151,12 +166,14 @@ class Asker {
     show_front(numbers, looked);
   }
 
+  /// Returns true when `other` is as good in every objective and better in one.
   static bool is_beaten(const std::vector<double>& row, const std::vector<double>& other) {
     for (std::size_t i = 0; i < row.size(); ++i)
       if (other[i] > row[i]) return false;
     return other != row;
   }
 
+  /// Stores the rows of the front, in the order of the first objective.
   void show_front(const std::vector<std::int64_t>& numbers, std::size_t looked) {
     name_columns(shown());
     const std::string query = fmt::format("SELECT {} FROM cases WHERE number = ?1", list(shown()));
@@ -176,7 +193,8 @@ class Asker {
           fmt::format("{} more are on the front: --most", numbers.size() - out_.rows.size()));
   }
 
-  /// For each value of each axis, over all cases that have it: how many, mean, best.
+  /// Answers with the effect of each axis. For each value, over all cases that have it: number, mean and
+  /// best.
   void effects() {
     check(question_.effects, "--effects");
     out_.columns = {"axis", "value", "cases", "mean", "best", "mean over the axis' best"};
@@ -184,7 +202,7 @@ class Asker {
     out_.heading = heading_of(count(), fmt::format(": {} by each axis", question_.effects));
   }
 
-  /// Many numbers are put into ranges of equally many cases.
+  /// Returns the SQL expression of the value to group by; empty when there are too many values.
   std::string value_of(const std::string& axis) {
     const std::string name = sql_name(axis);
     SqlStatement query = file_.prepare_foreign(
@@ -195,6 +213,7 @@ class Asker {
     return "";
   }
 
+  /// Adds the rows of one axis.
   void add_effect(const std::string& axis) {
     const std::string value = value_of(axis);
     if (value.empty()) return add_ranges(axis);
@@ -209,12 +228,14 @@ class Asker {
     add_rows(axis, rows);
   }
 
+  // A value of an axis, with the cases that have it.
   struct EffectRow {
     Value value;
     std::int64_t cases = 0;
     double mean = 0, best = 0;
   };
 
+  /// Adds the rows of an axis with many values: ranges of equally many cases.
   void add_ranges(const std::string& axis) {
     SqlStatement query = file_.prepare_foreign(
         fmt::format("SELECT {0}, ({1}\n) FROM cases WHERE {2} AND ({1}\n) IS NOT NULL ORDER BY 1",
@@ -237,6 +258,7 @@ class Asker {
     add_rows(axis, rows);
   }
 
+  /// Stores the rows. An axis with a single value has no effect and is left out.
   void add_rows(const std::string& axis, const std::vector<EffectRow>& rows) {
     if (rows.size() < 2) return;
     const double least = std::ranges::min_element(rows, {}, &EffectRow::mean)->mean;

@@ -1,5 +1,5 @@
-// Questions to a sweep's results: which rows, the best by some objective, those that no other beats in all of
-// several, and what each axis does.
+// Questions about the results of a sweep: rows that meet a condition, the best by an objective, the Pareto
+// front of several objectives, and the effect of each axis.
 #pragma once
 
 #include <cstdint>
@@ -11,27 +11,36 @@
 
 namespace foretrain {
 
-/// A question to a sweep's database: columns, conditions, order and number of rows.
+/// A question about a sweep's database.
 struct SweepQuestion {
-  std::string where;                 ///< SQL over the columns; empty: every case that runs
-  bool failed = false;               ///< those that cannot run instead
-  std::string best;                  ///< an expression; the smallest first
-  std::vector<std::string> pareto;   ///< expressions, of all of which less is better
-  std::vector<std::string> columns;  ///< shown; empty: axes and the usual figures
-  std::int64_t most = 20;            ///< rows
-  std::string effects;               ///< of each axis on this expression, instead of rows
+  /// SQL condition over the columns; empty: every case that runs.
+  std::string where;
+  /// Selects the cases that cannot run instead.
+  bool failed = false;
+  /// SQL expression; the smallest value comes first.
+  std::string best;
+  /// SQL expressions, of each of which less is better.
+  std::vector<std::string> pareto;
+  /// Columns that are shown; empty: axes and usual figures.
+  std::vector<std::string> columns;
+  /// Largest number of rows.
+  std::int64_t most = 20;
+  /// SQL expression whose values are summarized for each axis, instead of rows.
+  std::string effects;
 };
 
-/// Rows of a sweep's database that answer a question.
+/// The rows that answer a question.
 struct SweepAnswer {
   std::string sweep;
-  std::string heading;  ///< "12 of 500 cases, …"
+  /// Heading such as "12 of 500 cases, …".
+  std::string heading;
   std::vector<std::string> columns;
   std::vector<std::vector<Value>> rows;
   std::vector<std::string> warnings{};
 };
 
-/// Throws InputError for expressions that are none, that do more than compute, or take too long.
+/// Answers a question. Throws InputError for an expression that is wrong, does more than compute, or takes
+/// too long.
 SweepAnswer query_sweep(const std::string& database, const SweepQuestion& question);
 
 }  // namespace foretrain

@@ -1,4 +1,4 @@
-// Rows under their names, in columns as wide as what stands in them.
+// Writes states and rows of sweeps. Rows stand below their column names, in columns as wide as their cells.
 #include "sim/report/sweep/sweep_reports.hpp"
 
 #include <cmath>
@@ -14,16 +14,20 @@ namespace foretrain {
 
 namespace {
 
-/// Of a value in a table; a failed case's message is a sentence and stands last.
+// Widest cell of a table in characters. The message of a failed case is a sentence and stands in the last
+// column.
 constexpr std::size_t kWidestCell = 60;
 
+/// Returns a value as a cell, with four significant digits or as a whole number.
 std::string cell_of(const Value& value) {
+  // Numbers from 1000 up to a million are easier to read without an exponent.
   if (const auto* number = std::get_if<double>(&value.data))
     return std::abs(*number) < 1e6 && std::abs(*number) >= 1000 ? fmt::format("{:.0f}", *number)
                                                                 : fmt::format("{:.4g}", *number);
   return printable(shortened(text_of(value), kWidestCell));
 }
 
+/// Returns the finished share of a database's cases.
 std::string share_of(const SweepState& state) {
   if (state.all.cases == 0) return "-";
   return fmt::format("{:.1f} %",
@@ -32,6 +36,7 @@ std::string share_of(const SweepState& state) {
 
 }  // namespace
 
+// SQLite's NULL becomes null.
 Json json_of_cell(const Value& value) {
   if (const auto* text = std::get_if<std::string>(&value.data)) return *text;
   if (const auto* flag = std::get_if<bool>(&value.data)) return *flag;
@@ -40,6 +45,8 @@ Json json_of_cell(const Value& value) {
   return nullptr;
 }
 
+// Columns: file, name of the sweep, shard, finished cases, all cases, share, cases that cannot run, cases per
+// second. Below stand cases that ended their worker process.
 std::string write_states(const std::vector<SweepState>& states) {
   std::vector<Cells> rows{{"file", "sweep", "shard", "done", "of", "", "failed", "cases/s"}};
   std::string crashes;
@@ -48,6 +55,7 @@ std::string write_states(const std::vector<SweepState>& states) {
                     fmt::format("{}/{}", s.shard.part, s.shard.of), fmt::format("{}", s.done),
                     fmt::format("{}{}", s.all.is_exact ? "" : "about ", s.all.cases), share_of(s),
                     fmt::format("{}", s.failed), s.rate > 0 ? fmt::format("{:.0f}", s.rate) : "-"});
+  // Only some crashes are kept with their messages; the others are counted.
   for (const SweepState& s : states) {
     for (const std::string& crash : s.crashes)
       crashes +=
@@ -64,6 +72,7 @@ std::string write_states_json(const std::vector<SweepState>& states) {
   return json_text(declared_json(SweepStates{states}));
 }
 
+// A column with any text is left-aligned.
 std::string write_answer(const SweepAnswer& answer) {
   std::vector<Cells> rows{{}};
   std::vector<bool> is_text(answer.columns.size(), false);
@@ -81,6 +90,7 @@ std::string write_answer(const SweepAnswer& answer) {
   return out;
 }
 
+// NULL becomes an empty field.
 std::string write_answer_csv(const SweepAnswer& answer) {
   std::string out;
   for (std::size_t c = 0; c < answer.columns.size(); ++c)

@@ -1,5 +1,4 @@
-// Results of sweeps for people and programs: how far a database is, its rows, the best of them, what each
-// axis does.
+// Reports on sweeps: how far a database is, its rows, the best of them, and the effect of each axis.
 #pragma once
 
 #include <cstdint>
@@ -12,33 +11,42 @@
 
 namespace foretrain {
 
-/// How far a database is.
+/// The state of one database.
 struct SweepState {
   std::string file, sweep, version;
+  /// Part of the sweep that the database holds.
   Shard shard{};
+  /// Finished cases.
   std::int64_t done = 0;
+  /// Cases of the shard.
   CaseCount all{};
-  double rate = 0;  ///< cases a second of its last run; 0: none has finished
+  /// Cases per second of its last run; 0: none has finished.
+  double rate = 0;
+  /// Finished cases that cannot run.
   std::int64_t failed = 0;
-  std::int64_t crashed = 0;            ///< of these: cases that ended the process that predicted them
-  std::vector<std::string> crashes{};  ///< of the first of them: number and message
+  /// Failed cases that ended the process which predicted them.
+  std::int64_t crashed = 0;
+  /// Number and message of the first of these.
+  std::vector<std::string> crashes{};
 };
 
+/// Return the output of `sweep status`; JSON is foretrain.sweep_status/1.
 std::string write_states(const std::vector<SweepState>& states);
 std::string write_states_json(const std::vector<SweepState>& states);
 
-/// How far a sweep is.
+/// A format of `sweep status`.
 struct StateReport {
   std::string_view name;
   std::string (*write)(const std::vector<SweepState>&);
 };
 inline constexpr StateReport kStateReports[] = {{"table", write_states}, {"json", write_states_json}};
 
+/// Return the output of `sweep show`; JSON is foretrain.sweep_rows/1.
 std::string write_answer(const SweepAnswer& answer);
 std::string write_answer_csv(const SweepAnswer& answer);
 std::string write_answer_json(const SweepAnswer& answer);
 
-/// A printed answer to a question about a sweep.
+/// A format of `sweep show`.
 struct AnswerReport {
   std::string_view name;
   std::string (*write)(const SweepAnswer&);

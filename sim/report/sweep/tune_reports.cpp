@@ -1,4 +1,8 @@
-// The answer, how much of the space it is the best of, then one line per setting.
+// Writes the result of a search: the answer, how much of the space it is the best of, and one line for each
+// setting.
+//
+// A case is known to be no better when it was predicted, or when its kernels or its loader alone take longer
+// than the best step.
 #include "sim/report/sweep/tune_reports.hpp"
 
 #include <cmath>
@@ -20,15 +24,18 @@ namespace foretrain {
 
 namespace {
 
-/// A difference below this is none that anybody could measure.
+// A relative difference below this cannot be measured, so both values count as equally good.
 constexpr double kTie = 0.001;
+// Longest value or reason in a cell.
 constexpr std::size_t kLongestReason = 60;
 
-/// By how much worse, in percent.
+/// Returns by how many percent `figure` is worse than `best`.
 double worse_percent(const TuneGoal& goal, double figure, double best) {
   return 100 * (goal.is_largest ? best / figure - 1 : figure / best - 1);
 }
 
+/// Returns another value of a setting and how it compares: predicted, bounded from below, impossible, or not
+/// considered.
 std::string neighbour_text(const TuneGoal& goal, const NeighbourCase& other, double best) {
   const std::string value = printable(shortened(text_of(other.value), kLongestReason));
   const double worse = worse_percent(goal, other.figure, best);
@@ -46,6 +53,8 @@ std::string neighbour_text(const TuneGoal& goal, const NeighbourCase& other, dou
   return fmt::format("{} not looked at", value);
 }
 
+/// Returns the table of settings: name, best value, and the other values with everything else as in the best
+/// case.
 std::string axes_table(const TuneResult& search) {
   std::vector<Cells> rows{{"setting", "best", "others, all else as in the best"}};
   for (const TunedAxis& axis : search.axes) {
@@ -58,6 +67,7 @@ std::string axes_table(const TuneResult& search) {
   return aligned_columns(rows, {true, true, true});
 }
 
+/// Returns how many cases were predicted, and which share of all cases is known to be no better.
 std::string how_sure(const TuneResult& search) {
   const auto cases = static_cast<double>(search.cases.cases);
   std::string out = fmt::format(
@@ -74,11 +84,13 @@ std::string how_sure(const TuneResult& search) {
   return out;
 }
 
+/// Returns the name of a certainty in JSON.
 constexpr std::string_view name_of(ComparisonCertainty known) {
   constexpr std::string_view kNames[] = {"predicted", "cannot_be_better", "cannot_run", "not_looked_at"};
   return kNames[static_cast<std::size_t>(known)];
 }
 
+/// Returns a setting with the other values that were compared.
 Json json_of(const TunedAxis& axis) {
   Json others = Json::array();
   for (const NeighbourCase& other : axis.others) {
@@ -92,6 +104,7 @@ Json json_of(const TunedAxis& axis) {
   return {{"name", axis.name}, {"best", json_of_cell(axis.best)}, {"others", std::move(others)}};
 }
 
+/// Returns a case with its settings and all figures.
 Json json_of(const TuneResult& search, const TriedCase& tried) {
   Json settings = Json::object(), figures = Json::object();
   for (std::size_t c = 0; c < search.columns.size(); ++c)
@@ -111,6 +124,7 @@ std::string write_tuning(const TuneAnswer& answer) {
          "\n" + answer_basis(answer.answer);
 }
 
+// Columns: the varied settings, all figures, and the reason when a case cannot run.
 std::string write_tuning_csv(const TuneAnswer& answer) {
   std::string out;
   for (const std::string& column : answer.search.columns) out += csv_field(column) + ",";

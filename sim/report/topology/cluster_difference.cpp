@@ -1,4 +1,8 @@
-// Every subject is a function to words; what words are the same is alike.
+// Compares two clusters subject by subject. Each subject is described in words for both, and equal words mean
+// that the clusters are alike in it.
+//
+// Readers are administrators who compare a cluster file with a detected one, so equal subjects are only
+// named.
 #include "sim/report/topology/cluster_difference.hpp"
 
 #include <algorithm>
@@ -16,18 +20,21 @@ namespace foretrain {
 
 namespace {
 
-/// Devices or pairs that are named before the rest is only counted.
+// Largest number of devices or pairs that are named; the others are counted.
 constexpr std::size_t kMostNamed = 6;
 
+// Description of each device of a subject; the key is empty for a subject without devices.
 using SaidOf = std::map<std::string, std::string>;  ///< by device or pair
 
-/// What two clusters say of a subject's devices.
+// Collects differences and the subjects without any.
 class DifferenceText {
  public:
+  /// Compares a subject that has one description for each cluster.
   void compare(const std::string& subject, const std::string& a, const std::string& b) {
     compare(subject, SaidOf{{"", a}}, SaidOf{{"", b}});
   }
 
+  /// Compares the devices of a subject. Devices with the same difference share a line.
   void compare(const std::string& subject, const SaidOf& a, const SaidOf& b) {
     std::map<std::pair<std::string, std::string>, std::vector<std::string>> groups;
     for (const auto& [device, said] : a) {
@@ -38,20 +45,25 @@ class DifferenceText {
     for (const auto& [device, said] : b) {
       if (!a.contains(device)) groups[{kNothing, said}].push_back(device);
     }
+    // Both clusters describe every device in the same words.
     if (groups.empty()) return alike_.push_back(subject);
     for (const auto& [said, devices] : groups)
       text_ += fmt::format("  {}{}: {} | {}\n", subject, named(devices), said.first, said.second);
   }
 
+  /// Returns true when any subject differs.
   bool has_differences() const { return !text_.empty(); }
 
+  /// Returns the differences, followed by the subjects that are alike.
   std::string text() const {
     return alike_.empty() ? text_ : text_ + fmt::format("  alike: {}\n", fmt::join(alike_, ", "));
   }
 
  private:
+  // Description of a device that one cluster lacks.
   inline static const std::string kNothing = "not there";
 
+  /// Returns the devices of a line, such as " of gpu0, gpu1 and 6 more".
   static std::string named(const std::vector<std::string>& devices) {
     if (devices.front().empty()) return "";
     const std::size_t count = std::min(devices.size(), kMostNamed);
@@ -66,13 +78,16 @@ class DifferenceText {
   std::vector<std::string> alike_;
 };
 
+/// Returns the name of a pair of GPUs.
 std::string pair_name(int a, int b) { return fmt::format("{}-{}", gpu_name(a), gpu_name(b)); }
 
+/// Returns the figures of a GPU's data sheet.
 std::string gpu_figures(const Gpu& gpu) {
   return fmt::format("{} fp32, {} fp16, {} at {}", to_string(gpu.fp32), to_string(gpu.fp16),
                      to_string(gpu.memory), to_string(gpu.memory_bandwidth));
 }
 
+/// Returns the CPUs, cores, memory and slowdown of the host.
 std::string host_words(const NodeSpec& node) {
   const Host& host = node.host;
   return fmt::format("{}{}, {}, {}, slowdown {:g}", host.cpu.empty() ? "" : host.cpu + ", ",
@@ -80,7 +95,7 @@ std::string host_words(const NodeSpec& node) {
                      host.slowdown);
 }
 
-/// NVLinks by pair; pairs without one are left out.
+/// Returns the NVLinks of each pair of GPUs, direct or through NVSwitches. Pairs without any are left out.
 SaidOf nvlink_pairs(const NodeSpec& node) {
   const NvlinkCounts counts = nvlink_counts(node);
   SaidOf out;
@@ -97,7 +112,7 @@ SaidOf nvlink_pairs(const NodeSpec& node) {
   return out;
 }
 
-/// "switch0 by pcie4_x16", by device.
+/// Returns where each device is attached, such as "switch0 by pcie4_x16".
 SaidOf attachments(const NodeSpec& node, std::string (*name)(int), int count) {
   SaidOf out;
   for (int i = 0; i < count; ++i) {
@@ -111,9 +126,10 @@ SaidOf attachments(const NodeSpec& node, std::string (*name)(int), int count) {
   return out;
 }
 
+/// Returns the name of a PCIe switch.
 std::string switch_name(int index) { return fmt::format("switch{}", index); }
 
-/// The narrowest link of the route between each two GPUs.
+/// Returns the bandwidth of the narrowest link on the route between each two GPUs.
 SaidOf routes(const ClusterSpec& spec) {
   const Cluster cluster = Cluster::build(spec, 1);
   SaidOf out;
@@ -126,6 +142,7 @@ SaidOf routes(const ClusterSpec& spec) {
   return out;
 }
 
+/// Returns the nearest adapter of each GPU, with the path class to it.
 SaidOf nics_of_gpus(const ClusterSpec& spec) {
   const Cluster cluster = Cluster::build(spec, 1);
   SaidOf out;
@@ -137,10 +154,12 @@ SaidOf nics_of_gpus(const ClusterSpec& spec) {
   return out;
 }
 
+/// Returns the fabric with the latency of a switch.
 std::string network_words(const ClusterSpec& spec) {
   return fmt::format("{}, {} a switch", fabric_in_words(spec), to_string(spec.fabric.switch_latency));
 }
 
+/// Returns the limits of a partition: nodes, GPUs and time.
 std::string partition_words(const Partition& partition) {
   std::string out =
       fmt::format("up to {}", partition.most_nodes > 0 ? counted(partition.most_nodes, "node") : "any nodes");
@@ -149,12 +168,14 @@ std::string partition_words(const Partition& partition) {
   return out;
 }
 
+/// Returns the limits of all partitions.
 SaidOf partitions_of(const Site& site) {
   SaidOf out;
   for (const Partition& partition : site.partitions) out[partition.name] = partition_words(partition);
   return out;
 }
 
+/// Compares everything inside a node.
 void compare_nodes(DifferenceText& text, const NodeSpec& a, const NodeSpec& b) {
   text.compare("GPUs of a node", std::to_string(a.gpus), std::to_string(b.gpus));
   text.compare("GPU", a.gpu.name, b.gpu.name);
@@ -170,6 +191,7 @@ void compare_nodes(DifferenceText& text, const NodeSpec& a, const NodeSpec& b) {
 
 }  // namespace
 
+// The order is from the node outwards to the batch system.
 std::string difference_in_words(const ClusterSpec& a, const ClusterSpec& b) {
   DifferenceText text;
   text.compare("nodes", std::to_string(a.nodes), std::to_string(b.nodes));

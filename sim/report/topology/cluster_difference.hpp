@@ -1,4 +1,4 @@
-// Two clusters side by side, in words.
+// The differences of two clusters in words.
 #pragma once
 
 #include <string>
@@ -7,8 +7,9 @@
 
 namespace foretrain {
 
-/// A line for each thing that differs, "what: of a | of b", with equal differences of many devices as one;
-/// then what is alike. Devices are compared by their numbers. Requires that check() found nothing in either.
+/// Returns a line for each difference, "subject: of a | of b". Devices with equal differences share a line.
+/// The subjects that are alike follow. Devices are compared by their numbers. Precondition: check() found
+/// nothing in either cluster.
 std::string difference_in_words(const ClusterSpec& a, const ClusterSpec& b);
 
 }  // namespace foretrain

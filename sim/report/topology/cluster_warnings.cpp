@@ -1,4 +1,7 @@
-// Each warning compares a figure of the file with the catalog's, or a device with its siblings.
+// Finds values of a cluster file that look wrong. Each warning compares a value with the catalog's, or a
+// device with the others of its kind.
+//
+// A warning never prevents a prediction: every such cluster can be built.
 #include "sim/report/topology/cluster_warnings.hpp"
 
 #include <algorithm>
@@ -20,13 +23,15 @@ namespace foretrain {
 
 namespace {
 
-/// Rates this near are the same link measured twice.
+// Rates that differ by less than this factor are the same link, measured twice.
 constexpr double kSameRate = 0.9;
 
+// Collects the warnings of one cluster.
 class WarningSearch {
  public:
   explicit WarningSearch(const ClusterSpec& spec) : spec_(spec), node_(spec.node) {}
 
+  /// Returns all warnings, in the order of the functions below.
   std::vector<ClusterWarning> all() {
     warn_of_far_nics();
     warn_of_slots();
@@ -37,18 +42,20 @@ class WarningSearch {
   }
 
  private:
+  /// Adds a warning; line 0 means that no single line is wrong.
   void warn(std::string what, std::string hint, int line = 0) {
     doubts_.push_back({std::move(what), std::move(hint), line});
   }
 
+  /// Returns the names of the GPUs, separated by commas.
   static std::string listed(const std::vector<int>& gpus) {
     std::string out;
     for (const int gpu : gpus) out += (out.empty() ? "" : ", ") + gpu_name(gpu);
     return out;
   }
 
-  /// One NIC for two sockets is how many servers are built; as many NICs as sockets and one socket without is
-  /// a slip.
+  // Many servers have one adapter for two sockets. But when there are as many adapters as sockets and a
+  // socket has none, that is probably a mistake.
   void warn_of_far_nics() {
     if (node_.nics == 0) return;
     const Cluster cluster = Cluster::build(spec_, 1);
@@ -67,7 +74,7 @@ class WarningSearch {
            "nics_at says where adapters are; `nvidia-smi topo -m` shows which of them are at that socket");
   }
 
-  /// Slots narrower than the product takes, by link.
+  // GPUs in slots that are narrower than their product can use; those with the same link share a warning.
   void warn_of_slots() {
     const std::string& port = node_.gpu.ports.host;
     if (port.empty() || !port.starts_with("pcie")) return;
@@ -92,14 +99,16 @@ class WarningSearch {
            links[name]->span.line);
   }
 
+  /// Returns true when the links are clearly slower than `best`.
   static bool is_below(const NodeLink& link, const LinkType& best) {
     return link.type.bandwidth.per_second * link.count < kSameRate * best.bandwidth.per_second;
   }
 
+  // GPUs with fewer NVLinks than their product has.
   void warn_of_nvlinks() {
     const NvlinkCounts counts = nvlink_counts(node_);
     const int usual = node_.gpu.ports.nvlinks;
-    // AMD's products count links of several kinds, which nodes share out as they like.
+    // Products of AMD count links of several kinds, which nodes distribute as they like.
     const bool is_free = is_amd(node_.gpu.architecture) || (counts.empty() && node_.gpu.ports.bridged);
     if (node_.gpus < 2 || usual == 0 || is_free) return;
     std::map<int, std::vector<int>> below;
@@ -118,9 +127,10 @@ class WarningSearch {
           "up");
   }
 
+  // Adapters that are faster than their slot.
   void warn_of_nic_slots() {
     const LinkType& port = spec_.fabric.link;
-    // Above an NVLink domain the adapters' link is not the fabric's.
+    // Above an NVLink domain, the adapters' link is not that of the fabric.
     if (spec_.nodes < 2 || spec_.fabric.nvlink_domain > 1) return;
     for (int nic = 0; nic < node_.nics; ++nic) {
       const NodeLink* link = host_link_at(node_, nic_name(nic));
@@ -131,7 +141,7 @@ class WarningSearch {
     }
   }
 
-  /// A word by which jobs ask for GPUs that names another product than the nodes have.
+  // A word in site.gpu_type, with which jobs request GPUs, that names another product than the nodes have.
   void warn_of_gpu_type() {
     const std::string& type = spec_.site.gpu_type;
     const std::vector<std::string> known = names_in(CatalogKind::gpus);

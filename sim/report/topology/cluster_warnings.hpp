@@ -1,4 +1,4 @@
-// What of a cluster file looks wrong, though it can be built.
+// Warnings about cluster files: values that can be simulated but look wrong.
 #pragma once
 
 #include <string>
@@ -8,15 +8,16 @@
 
 namespace foretrain {
 
-/// A warning about a cluster file: what looks wrong, what to do about it, and the line.
+/// A warning: what looks wrong, what to do about it, and where.
 struct ClusterWarning {
   std::string what, hint;
-  int line = 0;  ///< of the cluster's file; 0: of a template, or of no line alone
+  /// Line in the cluster's file; 0: in a template, or no single line.
+  int line = 0;
 };
 
-/// GPUs that go to another socket's NIC though every socket could have one, links and NVLinks below those of
-/// the product, devices unlike their siblings, NICs faster than their slots. Requires that check() found
-/// nothing.
+/// Returns warnings about GPUs that use another socket's adapter though every socket could have one, links
+/// and NVLinks below those of the product, devices that differ from others of their kind, and adapters faster
+/// than their slots. Precondition: check() found nothing.
 std::vector<ClusterWarning> cluster_warnings(const ClusterSpec& spec);
 
 }  // namespace foretrain

@@ -1,4 +1,7 @@
-// Sentences of one subject each; numbers come from the graph that predictions use.
+// Describes a cluster in sentences. All numbers come from the graph that predictions use.
+//
+// Path classes are those of sim/cluster/path_class.hpp, such as NVL for NVLink and SYS for a path to the
+// other socket.
 #include "sim/report/topology/cluster_words.hpp"
 
 #include <map>
@@ -14,7 +17,7 @@ namespace foretrain {
 
 namespace {
 
-/// How many devices of a kind hang at each place: "switch0" → 2.
+/// Returns how many devices of a kind are attached to each place, such as "switch0" → 2.
 std::map<std::string, int> places_of(const NodeSpec& node, std::string_view kind, int count) {
   std::map<std::string, int> out;
   for (int i = 0; i < count; ++i) {
@@ -25,8 +28,9 @@ std::map<std::string, int> places_of(const NodeSpec& node, std::string_view kind
   return out;
 }
 
-/// "one per PCIe switch", "2 per CPU", "at cpu0 and switch1".
+/// Returns the distribution in words, such as "one per PCIe switch", "2 per CPU" or "at cpu0 and switch1".
 std::string spread_in_words(const NodeSpec& node, const std::map<std::string, int>& places) {
+  // The distribution is even when every place of one kind has the same number of devices.
   const auto& [first, count] = *places.begin();
   bool is_even = true;
   for (const auto& [place, number] : places)
@@ -43,7 +47,7 @@ std::string spread_in_words(const NodeSpec& node, const std::map<std::string, in
   return out;
 }
 
-/// "28 NVL", "4 PIX (…)": how many of a list are of each class.
+/// Returns how many pairs there are of each path class, such as "28 NVL"; few pairs are listed by name.
 std::string counted_classes(const std::map<PathClass, std::vector<std::string>>& classes) {
   std::string out;
   for (const auto& [path, devices] : classes) {
@@ -54,7 +58,7 @@ std::string counted_classes(const std::map<PathClass, std::vector<std::string>>&
   return out;
 }
 
-/// How GPUs reach each other and their NICs, in NCCL's classes.
+/// Returns how GPUs reach each other and their adapters, in NCCL's path classes.
 std::string ways_in_words(const ClusterSpec& spec) {
   const NodeSpec& node = spec.node;
   const Cluster cluster = Cluster::build(spec, 1);
@@ -76,6 +80,7 @@ std::string ways_in_words(const ClusterSpec& spec) {
   return out;
 }
 
+/// Returns the GPUs, links, switches and adapters of a node.
 std::string node_in_words(const NodeSpec& node) {
   std::string out = fmt::format(
       "{} {}, {}", node.gpus, node.gpu.name,
@@ -84,6 +89,7 @@ std::string node_in_words(const NodeSpec& node) {
   return out + "; " + nics_in_words(node);
 }
 
+/// Returns the CPUs, cores and memory of a node.
 std::string host_in_words(const NodeSpec& node) {
   return fmt::format("{}, {}, {}", counted(node.cpus, "CPU"), counted(node.host.cores, "core"),
                      to_string(node.host.memory));

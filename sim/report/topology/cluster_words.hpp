@@ -1,4 +1,4 @@
-// What a cluster file describes, in the words of people who build such machines.
+// Descriptions of clusters in the words of people who build such machines.
 #pragma once
 
 #include <string>
@@ -7,14 +7,15 @@
 
 namespace foretrain {
 
-/// "6 NVLinks each, hybrid cube mesh"; "no NVLink".
+/// Returns the NVLinks of a node, such as "6 NVLinks each, hybrid cube mesh" or "no NVLink".
 std::string nvlinks_in_words(const NodeSpec& node);
-/// "4 NICs, one per PCIe switch"; "no NIC".
+/// Returns the network adapters of a node, such as "4 NICs, one per PCIe switch" or "no NIC".
 std::string nics_in_words(const NodeSpec& node);
-/// "fat_tree of ib_edr, 18 nodes at a leaf, 2:1 oversubscribed from leaf to spine".
+/// Returns the network, such as "fat_tree of ib_edr, 18 nodes at a leaf, 2:1 oversubscribed from leaf to
+/// spine".
 std::string fabric_in_words(const ClusterSpec& spec);
 
-/// Some lines: the node, the ways between its devices, the host, the fabric.
+/// Returns some lines about the node, the paths between its devices, the host, and the fabric.
 std::string cluster_in_words(const ClusterSpec& spec);
 
 }  // namespace foretrain

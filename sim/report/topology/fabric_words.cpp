@@ -1,4 +1,5 @@
-// How much narrower a network gets above its leaves: what comes up from below, over what goes on.
+// Describes fabrics, and how much narrower they get above the leaves: bandwidth from below divided by
+// bandwidth further up.
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -19,18 +20,21 @@ namespace foretrain {
 
 namespace {
 
-/// In links: rates of the two levels may differ.
+// Computes oversubscription. It is in bytes per second, since links of two levels may differ.
 struct Oversubscription {
   const ClusterSpec& spec;
 
+  /// Returns the bandwidth of the adapters of this many nodes; there are not more nodes than the cluster has.
   double rate_of_nodes(double nodes) const {
     return std::min<double>(nodes, spec.nodes) * spec.node.nics * spec.fabric.link.bandwidth.per_second;
   }
+  /// Returns the bandwidth of links between switches.
   double rate_of_uplinks(double links) const {
     const LinkType& uplink = spec.fabric.uplink;
     return links * (uplink.bandwidth.per_second > 0 ? uplink : spec.fabric.link).bandwidth.per_second;
   }
-  /// "2:1 oversubscribed from leaf to spine"; "full bandwidth …" up to what rounding makes of 1.
+  /// Returns "2:1 oversubscribed from leaf to spine". Up to a ratio of 1.02, which covers rounding, it is
+  /// "full bandwidth".
   std::string words(double down, double up, std::string_view where) const {
     const double ratio = up > 0 ? down / up : 0;
     return ratio > 1.02 ? fmt::format("{:.3g}:1 oversubscribed {}", ratio, where)
@@ -38,20 +42,24 @@ struct Oversubscription {
   }
 };
 
+// Each function below describes one kind of fabric; parts that this cluster does not use are left out.
 std::string fat_tree_words(const ClusterSpec& spec) {
   const FatTree& own = spec.fabric.get<FatTree>();
   const Oversubscription fabric{spec};
+  // Without a second leaf there is nothing above.
   if (own.nodes_per_leaf >= spec.nodes) return "all nodes at one leaf";
   const double parallel = own.parallel_links;
   std::string out = fmt::format(
       "{} at a leaf, {}", counted(own.nodes_per_leaf, "node"),
       fabric.words(fabric.rate_of_nodes(own.nodes_per_leaf),
                    fabric.rate_of_uplinks(own.uplinks_per_leaf * parallel), "from leaf to spine"));
+  // Within one group there is no core level.
   if (own.levels < 3 || own.nodes_per_leaf * own.leaves_per_group >= spec.nodes) return out;
   const int cores = own.uplinks_per_spine > 0 ? own.uplinks_per_spine : own.leaves_per_group;
   return out + ", " + fabric.words(own.leaves_per_group * parallel, cores * parallel, "from spine to core");
 }
 
+// A rail has its own leaves, so a leaf carries one adapter of each of its nodes.
 std::string rail_words(const ClusterSpec& spec) {
   const RailOptimized& own = spec.fabric.get<RailOptimized>();
   const Oversubscription fabric{spec};
@@ -66,6 +74,7 @@ std::string rail_words(const ClusterSpec& spec) {
 std::string dragonfly_words(const ClusterSpec& spec) {
   const Dragonfly& own = spec.fabric.get<Dragonfly>();
   const Oversubscription fabric{spec};
+  // Nodes of a group; its global links lead to each of the other groups.
   const double nodes = double{1} * own.routers_per_group * own.nodes_per_router;
   const std::string groups = fmt::format("{} of {}", counted(own.groups, "group"),
                                          counted(static_cast<std::int64_t>(nodes), "node"));
@@ -101,6 +110,7 @@ std::string explicit_words(const ClusterSpec& spec) {
   return counted(std::ssize(spec.fabric.get<ExplicitFabric>().graph), "listed link");
 }
 
+// A kind of fabric and its description. A kind without a row is only named, with its links.
 struct FabricWords {
   std::string_view kind;
   std::string (*words)(const ClusterSpec&);

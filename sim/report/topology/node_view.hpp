@@ -1,4 +1,4 @@
-// A node by its devices: NVLinks counted, and what each device hangs at.
+// A node by its devices: counted NVLinks, and what each device is attached to.
 #pragma once
 
 #include <string>
@@ -9,21 +9,26 @@
 
 namespace foretrain {
 
-/// Of each GPU; both ways of a pair are there.
+/// Numbers of NVLinks of each GPU. A pair is counted at both of its GPUs.
 struct NvlinkCounts {
-  std::vector<std::vector<int>> between;  ///< of GPUs
+  /// Links between two GPUs.
+  std::vector<std::vector<int>> between;
+  /// Links of each GPU to NVSwitches and to CPUs.
   std::vector<int> to_switches, to_cpus;
-  int of(std::size_t gpu) const;  ///< all of them
+  /// Returns all links of a GPU.
+  int of(std::size_t gpu) const;
+  /// Returns true when no GPU has a link.
   bool empty() const;
 };
+/// Counts the NVLinks of a node.
 NvlinkCounts nvlink_counts(const NodeSpec& node);
 
-/// The link of a device towards the CPUs: to a switch or CPU, the widest; nullptr: none.
+/// Returns the widest link of a device to a switch or CPU; nullptr: there is none.
 const NodeLink* host_link_at(const NodeSpec& node, std::string_view device);
-/// The device at the other end of a link.
+/// Returns the device at the other end of a link.
 const std::string& other_end(const NodeLink& link, std::string_view device);
 
-/// "gpu3"
+/// Return names such as "gpu3" and "nic3".
 std::string gpu_name(int index);
 std::string nic_name(int index);
 

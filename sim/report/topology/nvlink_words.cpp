@@ -1,4 +1,4 @@
-// The shapes that boards have, told by counts between pairs alone.
+// Recognises the arrangement of NVLinks from the numbers of links between pairs alone.
 #include <algorithm>
 #include <numeric>
 #include <set>
@@ -13,12 +13,15 @@ namespace foretrain {
 
 namespace {
 
+// GPUs that are joined, by number.
 using MeshOfGpus = std::vector<std::size_t>;
 
+// Recognises the arrangement of one node.
 class NvlinkShape {
  public:
   explicit NvlinkShape(const NvlinkCounts& counts) : counts_(counts), gpus_(counts.between.size()) {}
 
+  /// Returns the name of the arrangement. The more special ones are tried first.
   std::string words() const {
     if (std::ranges::all_of(counts_.to_switches, [](int count) { return count > 0; }))
       return "all through NVSwitches";
@@ -31,8 +34,10 @@ class NvlinkShape {
   }
 
  private:
+  /// Returns true when two GPUs have a direct link.
   bool are_joined(std::size_t a, std::size_t b) const { return counts_.between[a][b] > 0; }
 
+  /// Returns the GPUs that are joined to this one.
   MeshOfGpus neighbours(std::size_t gpu) const {
     MeshOfGpus out;
     for (std::size_t other = 0; other < gpus_; ++other) {
@@ -41,6 +46,7 @@ class NvlinkShape {
     return out;
   }
 
+  /// Returns true when every two GPUs of the group are joined.
   bool is_mesh(const MeshOfGpus& group) const {
     for (const std::size_t a : group) {
       for (const std::size_t b : group) {
@@ -50,9 +56,11 @@ class NvlinkShape {
     return true;
   }
 
-  /// Two meshes of four, each GPU joined to one of the other mesh: a cube with the diagonals of two faces.
+  /// Returns true for two meshes of four in which each GPU is joined to one of the other mesh. This is the
+  /// hybrid cube mesh of DGX-1: a cube with the diagonals of two faces.
   bool is_cube_mesh() const {
     if (gpus_ != 8 || neighbours(0).size() != 4) return false;
+    // One of the neighbours of GPU 0 is in the other mesh; each is tried.
     return std::ranges::any_of(neighbours(0), [this](std::size_t across) {
       MeshOfGpus near = neighbours(0), far;
       std::erase(near, across);
@@ -64,12 +72,14 @@ class NvlinkShape {
     });
   }
 
+  /// Returns true when every GPU of `near` is joined to exactly one of `far`.
   bool is_matched(const MeshOfGpus& near, const MeshOfGpus& far) const {
     return std::ranges::all_of(near, [&](std::size_t gpu) {
       return std::ranges::count_if(far, [&](std::size_t other) { return are_joined(gpu, other); }) == 1;
     });
   }
 
+  /// Returns the connected groups of GPUs.
   std::vector<MeshOfGpus> joined_groups() const {
     std::vector<MeshOfGpus> groups;
     std::set<std::size_t> seen;
@@ -86,10 +96,12 @@ class NvlinkShape {
     return groups;
   }
 
+  /// Returns the description of groups that are all meshes.
   std::string meshes(const std::vector<MeshOfGpus>& groups) const {
     const auto largest = std::ranges::max(groups, {}, &MeshOfGpus::size).size();
     const bool are_even =
         std::ranges::all_of(groups, [largest](const MeshOfGpus& group) { return group.size() == largest; });
+    // GPUs may have links to a CPU alone.
     if (largest == 1) return "none between GPUs";
     if (groups.size() == 1) return largest == 2 ? "one pair" : "full mesh";
     if (!are_even) return fmt::format("{} groups of up to {}", groups.size(), largest);
@@ -97,6 +109,7 @@ class NvlinkShape {
                         : fmt::format("{} meshes of {}", groups.size(), largest);
   }
 
+  /// Returns true when every GPU is joined to two others.
   bool is_ring() const {
     for (std::size_t gpu = 0; gpu < gpus_; ++gpu) {
       if (neighbours(gpu).size() != 2) return false;
@@ -104,6 +117,7 @@ class NvlinkShape {
     return true;
   }
 
+  /// Returns the description of a single group without a known form.
   std::string partly() const {
     std::size_t least = gpus_, most = 0;
     for (std::size_t gpu = 0; gpu < gpus_; ++gpu) {
@@ -118,7 +132,7 @@ class NvlinkShape {
   std::size_t gpus_;
 };
 
-/// "6", "4 to 6"
+/// Returns the number of links of a GPU, such as "6" or "4 to 6".
 std::string counts_in_words(const NvlinkCounts& counts) {
   int least = counts.of(0), most = least;
   for (std::size_t gpu = 0; gpu < counts.between.size(); ++gpu) {

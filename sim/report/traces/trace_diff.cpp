@@ -1,4 +1,8 @@
-// Accounts that neither side has are not shown to people; programs get all of them.
+// Writes a recorded step beside its prediction. Parts that neither side has are left out of the table; JSON
+// has all.
+//
+// The error is predicted / measured - 1 of the step. Differences are predicted minus measured, in
+// milliseconds in the table and in seconds in JSON.
 #include <cmath>
 
 #include <fmt/format.h>
@@ -14,6 +18,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns both step times, the error, and the largest difference in a sentence.
 std::string diff_answer(const TraceDifference& diff) {
   const ComparedAccount& step = diff.accounts.front();
   std::string out = fmt::format("Measured {} a step, predicted {} ({} %)", trace_time(step.measured_s),
@@ -26,6 +31,7 @@ std::string diff_answer(const TraceDifference& diff) {
   return out + fmt::format("; the largest difference is {}.\n", most->what);
 }
 
+/// Returns the sizes of buckets in MiB, at most twelve.
 std::string bucket_text(const std::vector<std::int64_t>& buckets) {
   std::string out;
   for (std::size_t i = 0; i < buckets.size() && i < 12; ++i)
@@ -33,6 +39,7 @@ std::string bucket_text(const std::vector<std::int64_t>& buckets) {
   return out + (buckets.size() > 12 ? fmt::format(" and {} more", buckets.size() - 12) : "");
 }
 
+/// Returns the table of parts: measured and predicted time, and their difference.
 std::string diff_rows(const TraceDifference& diff) {
   std::string out = fmt::format("\n{:<36} {:>10} {:>10} {:>12}\n", "", "measured", "predicted", "difference");
   for (const ComparedAccount& row : diff.accounts) {
@@ -45,11 +52,13 @@ std::string diff_rows(const TraceDifference& diff) {
 
 }  // namespace
 
+// The answer comes first, and then the evidence for it.
 std::string write_trace_diff_table(const TraceDifference& diff) {
   std::string out = diff_answer(diff);
   out +=
       fmt::format("{} with {} on {} of {}, batch {} a GPU\n", printable(diff.model), printable(diff.strategy),
                   counted(diff.gpus, "GPU"), printable(diff.cluster), diff.batch_per_gpu);
+  // A profiler slows the host down, so the prediction may use the host as it was recorded.
   if (diff.recording_slowdown > 0)
     out += fmt::format(
         "with the host that recorded, profiler included: its calls take {} times the reference CPU's\n",
@@ -58,6 +67,7 @@ std::string write_trace_diff_table(const TraceDifference& diff) {
   if (!diff.largest.empty()) out += "\nThe largest differences\n";
   for (std::size_t i = 0; i < diff.largest.size(); ++i)
     out += fmt::format("  {}. {}\n", i + 1, diff.largest[i].text);
+  // Different buckets are a reason for different overlap, so they are shown.
   if (diff.measured_buckets != diff.predicted_buckets && !diff.measured_buckets.empty())
     out += fmt::format("\nBuckets differ: measured{} MiB, predicted{} MiB\n",
                        bucket_text(diff.measured_buckets), bucket_text(diff.predicted_buckets));
@@ -67,6 +77,7 @@ std::string write_trace_diff_table(const TraceDifference& diff) {
   return out;
 }
 
+// JSON has all parts of the step, and the largest differences with a sentence each.
 std::string write_trace_diff_json(const TraceDifference& diff) {
   Json accounts = Json::array(), largest = Json::array();
   for (const ComparedAccount& row : diff.accounts)

@@ -1,4 +1,4 @@
-// A recorded step beside its prediction, for people and as JSON.
+// Reports on a recorded step beside its prediction.
 #pragma once
 
 #include <string>
@@ -8,11 +8,12 @@
 
 namespace foretrain {
 
-/// The answer in a sentence, both sides by account, then the largest differences in words.
+/// Returns the answer in a sentence, both sides part by part, and the largest differences in words.
 std::string write_trace_diff_table(const TraceDifference& difference);
-/// Schema foretrain.trace_difference/1: keys are added, never renamed.
+/// Returns schema foretrain.trace_difference/1. Keys are added, never renamed.
 std::string write_trace_diff_json(const TraceDifference& difference);
 
+/// The formats of `trace diff`; the first is the default.
 inline constexpr Format<TraceDifference> kTraceDiffFormats[] = {{"table", write_trace_diff_table},
                                                                 {"json", write_trace_diff_json}};
 

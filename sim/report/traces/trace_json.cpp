@@ -1,4 +1,8 @@
-// All figures in seconds, bytes, bytes per second, and counts per step where the key says so.
+// Writes recorded steps as JSON and CSV. Units are seconds, bytes and bytes per second; counts are per step
+// when the key says so.
+//
+// Counts and times of kernels and operators are sums over all steps, and "mean" has the parts of an average
+// step. Null stands for what the trace does not contain.
 #include <cmath>
 
 #include <fmt/format.h>
@@ -11,6 +15,8 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the parts of a step. They sum to length_s, except the two kinds of communication at the end, which
+/// run concurrently with kernels or while the host is late.
 Json account_json(const StepAccount& account) {
   Json out = {{"length_s", account.length_s}};
   for (std::size_t i = 0; i < kTraceAccounts; ++i)
@@ -20,6 +26,7 @@ Json account_json(const StepAccount& account) {
   return out;
 }
 
+/// Returns rows of kernels or operators; only operators have host time.
 Json rows_json(const std::vector<TraceRow>& rows, bool operators) {
   Json out = Json::array();
   for (const TraceRow& row : rows) {
@@ -34,6 +41,7 @@ Json rows_json(const std::vector<TraceRow>& rows, bool operators) {
   return out;
 }
 
+/// Returns statistics on kernel launches: calls, and delays from a call to the kernel's start.
 Json launches_json(const LaunchStatistics& launches) {
   return {
       {"kernels_per_step", launches.kernels},      {"copies_per_step", launches.copies},
@@ -42,8 +50,10 @@ Json launches_json(const LaunchStatistics& launches) {
       {"without_launch", launches.without_launch}};
 }
 
+/// Returns the value, or null when it is unknown.
 Json or_null(double value, bool known) { return known ? Json(value) : Json(nullptr); }
 
+/// Returns the collectives by operation, size and ranks.
 Json collectives_json(const std::vector<TraceCollectiveRow>& rows) {
   Json out = Json::array();
   for (const TraceCollectiveRow& row : rows)
@@ -57,6 +67,7 @@ Json collectives_json(const std::vector<TraceCollectiveRow>& rows) {
   return out;
 }
 
+/// Returns the parts of each step.
 Json steps_json(const TraceSummary& rank) {
   Json out = Json::array();
   for (std::size_t i = 0; i < rank.accounts.size(); ++i) {
@@ -67,6 +78,7 @@ Json steps_json(const TraceSummary& rank) {
   return out;
 }
 
+/// Returns everything about one rank.
 Json rank_json(const TraceSummary& rank) {
   return {{"file", rank.file},
           {"rank", rank.rank >= 0 ? Json(rank.rank) : Json(nullptr)},
@@ -85,6 +97,7 @@ Json rank_json(const TraceSummary& rank) {
           {"notes", rank.notes}};
 }
 
+/// Returns the stragglers among ranks; null when there is only one file.
 Json stragglers_json(const std::optional<Stragglers>& all) {
   if (!all) return nullptr;
   Json rows = Json::array();
@@ -107,6 +120,7 @@ std::string write_trace_json(const TraceReport& report) {
                     {"stragglers", stragglers_json(report.stragglers)}});
 }
 
+// There is one line for each file and step.
 std::string write_trace_csv(const TraceReport& report) {
   std::string out = "file,rank,step,length_s";
   for (const std::string_view name : kTraceAccountNames) out += fmt::format(",{}_s", name);

@@ -1,4 +1,4 @@
-// A recorded training for people, as JSON and as CSV.
+// Reports on a recorded training: for people, as JSON and as CSV.
 #pragma once
 
 #include <optional>
@@ -10,23 +10,25 @@
 
 namespace foretrain {
 
-/// One file or several ranks' of the same training.
+/// The summaries of one file, or of the files of several ranks of the same training.
 struct TraceReport {
   std::vector<TraceSummary> ranks;
-  std::optional<Stragglers> stragglers{};  ///< of several
+  /// Stragglers, when there are several files.
+  std::optional<Stragglers> stragglers{};
 };
 
-/// The answer in a sentence, then the account of a step, kernels, operators, launches, collectives.
+/// Returns the answer in a sentence, the parts of a step, kernels, operators, launches and collectives.
 std::string write_trace_table(const TraceReport& report);
-/// Schema foretrain.trace/1: keys are added, never renamed. Null for what is not known.
+/// Returns schema foretrain.trace/1. Keys are added, never renamed; unknown values are null.
 std::string write_trace_json(const TraceReport& report);
-/// A line per file and step: its account in seconds.
+/// Returns a line for each file and step with its parts in seconds.
 std::string write_trace_csv(const TraceReport& report);
 
+/// The formats of `trace show`; the first is the default.
 inline constexpr Format<TraceReport> kTraceFormats[] = {
     {"table", write_trace_table}, {"json", write_trace_json}, {"csv", write_trace_csv}};
 
-/// "222.5 ms", "41.4 us", "1.94 s": for people.
+/// Returns a time for people, such as "222.5 ms", "41.4 us" or "1.94 s".
 std::string trace_time(double seconds);
 
 }  // namespace foretrain

@@ -1,4 +1,8 @@
-// The first sentence says what a step waits for; everything below it is the evidence.
+// Writes a recorded training as tables. The first sentence says what a step waits for, and everything below
+// is evidence.
+//
+// The parts of a step are disjoint and sum to it: GPU work by kind, and idle time by its reason. Kernels
+// count before communication, so only communication that no kernel overlaps has a part of its own.
 #include <algorithm>
 #include <cmath>
 
@@ -14,13 +18,17 @@ namespace foretrain {
 
 namespace {
 
+// Largest number of rows of kernels and operators.
 constexpr std::size_t kRowsShown = 12;
 
+// A part of the step in words.
 struct AccountWords {
   TraceAccount account;
-  std::string_view what, cause;  ///< row of the table; end of the sentence
+  // The row of the table, and the end of the first sentence.
+  std::string_view what, cause;
 };
 
+// Parts up to copies are GPU work; the others are reasons why the GPU is idle.
 constexpr std::array<AccountWords, kTraceAccounts> kAccountWords{{
     {TraceAccount::compute, "kernels of forward and backward", "its kernels"},
     {TraceAccount::optimizer, "kernels of the optimizer", "the optimizer's kernels"},
@@ -33,15 +41,18 @@ constexpr std::array<AccountWords, kTraceAccounts> kAccountWords{{
     {TraceAccount::unknown, "idle: launches are not in the trace", "what the trace does not say"},
 }};
 
+/// Returns a share in percent; "-" without a whole.
 std::string share_text(double part, double whole) {
   return whole > 0 ? percent(part / whole, 1) + " %" : "-";
 }
 
+/// Returns the part with the most time.
 const AccountWords& largest_account(const StepAccount& mean) {
   return *std::ranges::max_element(kAccountWords, {},
                                    [&](const AccountWords& words) { return mean.of(words.account); });
 }
 
+/// Returns the first sentence: step time, and what most of it is spent on.
 std::string answer(const TraceSummary& rank) {
   const AccountWords& words = largest_account(rank.mean);
   const bool has_steps = rank.typical_s > 0;
@@ -50,12 +61,14 @@ std::string answer(const TraceSummary& rank) {
                         : fmt::format("The trace is {} long, without steps", trace_time(rank.mean.length_s));
   out += fmt::format("; {} of it {} {}.", share_text(rank.mean.of(words.account), rank.mean.length_s),
                      words.account < TraceAccount::loading ? "are" : "the GPU waits for", words.cause);
+  // Idle time is mentioned when it is considerable and not already the subject of the sentence.
   const double idle = rank.mean.idle_s();
   if (words.account < TraceAccount::loading && idle > 0.02 * rank.mean.length_s)
     out += fmt::format(" The GPU idles {} of the time.", share_text(idle, rank.mean.length_s));
   return out + "\n";
 }
 
+/// Returns the line with file, rank, GPU, and how steps were found.
 std::string heading(const TraceSummary& rank) {
   std::string out = printable(shortened(rank.file, 100));
   if (rank.rank >= 0)
@@ -66,12 +79,14 @@ std::string heading(const TraceSummary& rank) {
   return out + "\n";
 }
 
+/// Returns the table of parts with their shares, and how much of the communication was overlapped.
 std::string account_table(const TraceSummary& rank) {
   const double length = rank.mean.length_s;
   std::string out =
       fmt::format("\n{:<42} {:>10} {:>8}\n", "Where a step's time goes (mean)", "time", "share");
   for (const AccountWords& words : kAccountWords) {
     const double seconds = rank.mean.of(words.account);
+    // Parts that do not occur are left out.
     if (seconds < 1e-9) continue;
     out +=
         fmt::format("  {:<40} {:>10} {:>8}\n", words.what, trace_time(seconds), share_text(seconds, length));
@@ -85,6 +100,7 @@ std::string account_table(const TraceSummary& rank) {
   return out;
 }
 
+/// Returns a table of kernels or operators: name, kind, number and time per step, share.
 std::string work_table(std::string_view title, const std::vector<TraceRow>& rows, double steps, bool kinds) {
   std::string out = fmt::format("\n{:<62} {:>14} {:>8} {:>10} {:>8}\n", title, kinds ? "kind" : "", "a step",
                                 "time", "share");
@@ -99,6 +115,7 @@ std::string work_table(std::string_view title, const std::vector<TraceRow>& rows
   return out;
 }
 
+/// Returns statistics on launches in sentences.
 std::string launch_lines(const TraceSummary& rank) {
   const LaunchStatistics& launches = rank.launches;
   std::string out = fmt::format("\nLaunches: {} kernels and {} copies a step", decimal(launches.kernels, 0),
@@ -114,6 +131,8 @@ std::string launch_lines(const TraceSummary& rank) {
   return out;
 }
 
+/// Returns the table of collectives. Columns: operation, bytes, ranks, calls per step, median and least time,
+/// bus bandwidth.
 std::string collective_lines(const TraceSummary& rank) {
   if (rank.collectives.empty()) return "";
   std::string out = fmt::format("\n{:<20} {:>14} {:>6} {:>8} {:>10} {:>10} {:>10}\n", "Collectives", "bytes",
@@ -135,6 +154,8 @@ std::string collective_lines(const TraceSummary& rank) {
   return out;
 }
 
+/// Returns the table of stragglers: how often a rank enters a collective last, by how much, how long it waits
+/// for others, and how far its clock is ahead.
 std::string straggler_lines(const Stragglers& all) {
   if (all.matched == 0) return "\nNo collective is in all files: are they of the same steps?\n";
   const auto worst = std::ranges::max_element(all.ranks, {}, &StragglerRow::last);
@@ -151,6 +172,7 @@ std::string straggler_lines(const Stragglers& all) {
 
 }  // namespace
 
+// The thresholds lie just below a power of ten, so that no value is rounded to 1000 of a unit.
 std::string trace_time(double seconds) {
   const double size = std::abs(seconds);
   if (size < 1e-12) return "0";
@@ -159,6 +181,7 @@ std::string trace_time(double seconds) {
   return decimal(seconds, size < 9.95 ? 2 : 1) + " s";
 }
 
+// Tables of kernels are only written for the first rank, since ranks run the same kernels.
 std::string write_trace_table(const TraceReport& report) {
   std::string out;
   for (const TraceSummary& rank : report.ranks) {

@@ -1,4 +1,8 @@
-// A case is a line of CSV: what was predicted and measured, the interval, and every feature of its spread.
+// Writes cases: one line of CSV for each scored row, with prediction, measurement, interval, and every
+// feature that the interval depends on. tools/fit_spreads reads them.
+//
+// Times are in seconds, those of collectives in microseconds, and memory is in GB. The columns NAME and
+// NAME_below are a feature's values for the upper and the lower end of the interval.
 #include <cmath>
 #include <string>
 
@@ -12,15 +16,16 @@ namespace foretrain {
 
 namespace {
 
-/// What a case is known by besides its features.
+// The facts that identify a case, besides its features.
 struct WrittenCase {
   std::string source, series, cluster, gpu, model, strategy, precision;
   double size = 0;
   int gpus = 1, nodes = 1;
-  double measured = 0, predicted = 0, low = 0, high = 0;  ///< seconds, or bytes
+  // Seconds; microseconds for collectives; GB for memory.
+  double measured = 0, predicted = 0, low = 0, high = 0;
 };
 
-/// RFC 4180.
+/// Quotes a field of CSV (RFC 4180).
 std::string quoted_field(const std::string& text) {
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
   std::string out = "\"";
@@ -28,6 +33,7 @@ std::string quoted_field(const std::string& text) {
   return out + '"';
 }
 
+/// Returns the header. Each feature has two columns, for the upper and the lower end of the interval.
 std::string cases_header() {
   std::string out =
       "kind,source,series,cluster,gpu,model,strategy,precision,size,gpus,nodes,measured,predicted,low,high,"
@@ -36,6 +42,7 @@ std::string cases_header() {
   return out + "\n";
 }
 
+/// Returns the line of a case.
 std::string case_line(const WrittenCase& row, const SpreadCase& known) {
   std::string out(kSpreadOfNames[static_cast<std::size_t>(known.what)]);
   for (const std::string& text :
@@ -51,12 +58,14 @@ std::string case_line(const WrittenCase& row, const SpreadCase& known) {
   return out + "\n";
 }
 
+/// Returns true when larger values are better; cases are written as times, so rates are inverted.
 bool is_rate(Measurement::Metric metric) {
   return metric == Measurement::Metric::samples_per_s || metric == Measurement::Metric::rate;
 }
 
 }  // namespace
 
+// Each scored row of a training run is a line.
 std::string write_training_cases(const Validation& validation, const ValidationTableOptions& /*options*/) {
   std::string out = cases_header();
   for (const ValidatedSeries& series : validation.series) {
@@ -74,6 +83,7 @@ std::string write_training_cases(const Validation& validation, const ValidationT
   return out;
 }
 
+// Every size of a collective is a line.
 std::string write_collective_cases(const CollectiveValidation& validation) {
   std::string out = cases_header();
   for (const ValidatedCollectiveSeries& series : validation.series) {
@@ -93,6 +103,7 @@ std::string write_collective_cases(const CollectiveValidation& validation) {
   return out;
 }
 
+// A row may have a step time and a memory size; both are cases.
 std::string write_large_model_cases(const LargeModelValidation& validation,
                                     const std::vector<GroupKeys>& /*groups*/) {
   std::string out = cases_header();
@@ -112,6 +123,7 @@ std::string write_large_model_cases(const LargeModelValidation& validation,
   return out;
 }
 
+// Verdicts on fitting have no interval.
 std::string write_fine_tuning_cases(const FineTuningValidation& validation,
                                     const std::vector<GroupKeys>& /*groups*/) {
   std::string out = cases_header();

@@ -1,4 +1,8 @@
-// Fine-tunings: memory and time by what rows share, verdicts, and what was skipped.
+// Writes the validation of fine-tunings: errors of memory and time by groups of rows, verdicts on fitting,
+// skipped rows.
+//
+// A row measures memory, a time or rate, or whether a job ran at all. Errors are in percent of the measured
+// value, and a verdict is right when prediction and job agree on whether it fits.
 #include <algorithm>
 #include <map>
 
@@ -13,6 +17,8 @@ namespace foretrain {
 
 namespace {
 
+/// Returns a line for each group: rows, median, 90th percentile and bias of errors in percent, and the share
+/// of times inside the 90 % interval.
 std::string tuning_lines(const FineTuningValidation& v, const GroupKeys& keys,
                          const std::function<bool(const ValidatedFineTuning&)>& is_wanted) {
   std::string out;
@@ -25,6 +31,7 @@ std::string tuning_lines(const FineTuningValidation& v, const GroupKeys& keys,
   return out;
 }
 
+/// Returns the skipped rows, counted by reason.
 std::string skipped_tunings(const FineTuningValidation& v) {
   std::map<std::string, int> reasons;
   for (const SkippedRow& row : v.skipped) ++reasons[row.why];
@@ -35,6 +42,7 @@ std::string skipped_tunings(const FineTuningValidation& v) {
 
 }  // namespace
 
+// Rows of grades A and B come first, as their sources are the most reliable.
 std::string write_fine_tuning_table(const FineTuningValidation& v, const std::vector<GroupKeys>& groups) {
   static const std::vector<GroupKeys> kUsual{{"source"}, {"method"}, {"weights"}, {"gpus"}};
   const auto all = [](const ValidatedFineTuning&) { return true; };
@@ -47,6 +55,7 @@ std::string write_fine_tuning_table(const FineTuningValidation& v, const std::ve
       fmt::format("{} rows, {} predicted, {} skipped; errors in %\n\nGrades A and B\n{}{}", v.rows,
                   v.points.size(), v.skipped.size(), head, tuning_lines(v, {}, certain));
   out += fmt::format("\nAll grades\n{}{}", head, tuning_lines(v, {}, all));
+  // Verdicts are counted separately for jobs that ran and for jobs that ran out of memory.
   const FitsScore fits = fits_score(v);
   if (fits.ran + fits.failed > 0)
     out += fmt::format("\nverdict right for {} of {} jobs that ran and {} of {} that were out of memory\n",
@@ -56,6 +65,7 @@ std::string write_fine_tuning_table(const FineTuningValidation& v, const std::ve
   return out + skipped_tunings(v);
 }
 
+// There is one point for each predicted row.
 std::string write_fine_tuning_json(const FineTuningValidation& v, const std::vector<GroupKeys>&) {
   constexpr std::string_view kTuningMetricNames[] = {"memory_gb", "step_s", "tokens_per_s", "samples_per_s",
                                                      "fits"};

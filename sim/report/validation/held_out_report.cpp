@@ -1,4 +1,9 @@
-// The gap first, then every cluster, GPU or source, then how wide intervals have to be.
+// Writes a cross-validation: first the gap between constants in use and constants fitted without the group,
+// then every group, then the width of intervals.
+//
+// "In use" are the constants of this version, "left out" constants that were fitted again without the group,
+// and "fitted to all" constants that were fitted to every row. The gap between the first two shows
+// over-fitting.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -12,8 +17,11 @@ namespace foretrain {
 
 namespace {
 
+/// Returns "cluster", "gpu" or "source".
 std::string_view word_of(HoldOutUnit by) { return kLeftOutNames[static_cast<std::size_t>(by)]; }
 
+/// Returns the summary: errors with and without the scored group's rows, number of rows, and coverage of
+/// intervals.
 std::string gap_line(const LeaveOneOut& v) {
   const HeldOutScores& s = v.all;
   std::string out = fmt::format(
@@ -22,6 +30,7 @@ std::string gap_line(const LeaveOneOut& v) {
       "instead of {}\n",
       word_of(v.by), percent(s.left_out.median, 2), percent(s.in_use.median, 2), percent(s.left_out.p90, 1),
       percent(s.in_use.p90, 1));
+  // Large messages are listed separately, since bandwidth decides their time.
   if (s.large_rows > 0)
     out += fmt::format("from 4 MiB on: {} % instead of {} %\n", percent(s.large_left_out.median, 2),
                        percent(s.large_in_use.median, 2));
@@ -34,6 +43,8 @@ std::string gap_line(const LeaveOneOut& v) {
                      percent(s.coverage, 1));
 }
 
+/// Returns the line of a group. Columns: rows; median and 90th percentile with constants in use and with the
+/// group held out; bias; coverage of the 90 % interval.
 std::string group_line(const HeldOutGroup& g) {
   const HeldOutScores& s = g.scores;
   return fmt::format("{:>5}  {:>6} % {:>7} %  {:>6} % {:>7} %  {:>6} %  {:>6} %  {}\n", s.rows,
@@ -42,6 +53,7 @@ std::string group_line(const HeldOutGroup& g) {
                      g.name);
 }
 
+/// Returns the heading of a table of groups.
 std::string heading_of_groups(std::string_view what) {
   return fmt::format(
       "\n{:>5}  {:>18}  {:>18}  {:>8}  {:>8}  {}\n{:>5}  {:>8} {:>9}  {:>8} {:>9}  {:>8}  {:>8}\n", "rows",
@@ -49,6 +61,7 @@ std::string heading_of_groups(std::string_view what) {
       "interval");
 }
 
+/// Returns the coverage and width of intervals by class.
 std::string spread_lines(const LeaveOneOut& v) {
   std::string out =
       fmt::format("\n{:>5} {:>8}  {}\n", "rows", "in 90 %", v.kind == "one GPU" ? "networks" : "path");
@@ -58,20 +71,24 @@ std::string spread_lines(const LeaveOneOut& v) {
   return out;
 }
 
-/// Fewer rows are no group to be judged by.
+// Smaller groups are not judged.
 constexpr int kFewestJudged = 10;
 
+/// Returns true for a view of two keys, such as a strategy on a cluster.
 bool is_pair(const HeldOutGroup& g) { return g.name.find(" on ") != std::string::npos; }
 
-/// Of trainings also what perfect scaling comes to: the least that a prediction has to beat.
+/// Returns the line of a view. For trainings the error of perfect scaling is added, which a prediction has to
+/// beat.
 std::string view_line(const LeaveOneOut& v, const HeldOutGroup& g) {
   std::string line = group_line(g);
   if (v.kind != "scaling") return line;
+  // The line's end is removed, so that the addition stands on the same line.
   line.pop_back();
   return line + fmt::format("; perfect scaling {} %, p90 {} %\n", percent(g.scores.linear.median, 1),
                             percent(g.scores.linear.p90, 1));
 }
 
+/// Returns the views, and those groups in which perfect scaling is nearer to the measurements.
 std::string view_lines(const LeaveOneOut& v) {
   if (v.views.empty()) return "";
   std::string out = heading_of_groups(v.kind == "collective" ? "operation" : "strategy"), lost;
@@ -89,12 +106,14 @@ std::string view_lines(const LeaveOneOut& v) {
   return out;
 }
 
+/// Returns the whole report.
 std::string write_table(const LeaveOneOut& v) {
   std::string out = gap_line(v) + heading_of_groups(word_of(v.by));
   for (const HeldOutGroup& g : v.groups) out += group_line(g);
   return out + view_lines(v) + spread_lines(v);
 }
 
+/// Returns the scores of a group; errors are shares.
 Json scores_json(const HeldOutScores& s) {
   const auto errors = [](const ErrorStatistics& e) {
     return Json{{"median", e.median}, {"p90", e.p90}, {"mean", e.mean}, {"bias", e.bias}};
@@ -109,6 +128,7 @@ Json scores_json(const HeldOutScores& s) {
   return out;
 }
 
+/// Returns a list of groups with their names.
 Json groups_json(const std::vector<HeldOutGroup>& groups) {
   Json out = Json::array();
   for (const HeldOutGroup& g : groups) {
@@ -119,6 +139,7 @@ Json groups_json(const std::vector<HeldOutGroup>& groups) {
   return out;
 }
 
+/// Returns foretrain.left_out/1.
 std::string write_left_out_json(const LeaveOneOut& v) {
   Json out{{"schema", "foretrain.left_out/1"}, {"left_out", word_of(v.by)}, {"kind", v.kind},
            {"constants", v.constants},         {"unscored", v.unscored},    {"all", scores_json(v.all)}};

@@ -1,4 +1,7 @@
-// The keys of every validation; a series is one operator on one GPU.
+// Writes the validation of kernels as JSON, with the keys of every validation. A series is one operator on
+// one GPU.
+//
+// Errors are shares: 0.05 is 5 %. A GPU is "seen" when its kernels identified the constants of the model.
 #include <cmath>
 #include <map>
 
@@ -9,6 +12,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns errors by groups, separately for GPUs whose kernels were used for the fit ("seen") and for others.
 Json kernel_groups_json(const KernelValidation& validation, const std::vector<GroupKeys>& tables) {
   Json out = Json::array();
   for (const GroupKeys& keys : tables) {
@@ -24,6 +28,7 @@ Json kernel_groups_json(const KernelValidation& validation, const std::vector<Gr
   return out;
 }
 
+/// Returns a series with its points; times are in microseconds.
 Json kernel_series_json(const std::vector<const ValidatedKernel*>& kernels) {
   const ValidatedKernel& first = *kernels.front();
   std::vector<double> errors;
@@ -52,6 +57,7 @@ Json kernel_series_json(const std::vector<const ValidatedKernel*>& kernels) {
 
 }  // namespace
 
+// There is no baseline for kernels; the key stays, as every validation has it.
 std::string write_kernel_json(const KernelValidation& v, const std::vector<GroupKeys>& groups) {
   Json out{{"schema", "foretrain.validation/1"}, {"kind", "kernels"}, {"rows", v.rows}, {"scored", v.scored}};
   out["skipped"] = Json::array();
@@ -59,6 +65,7 @@ std::string write_kernel_json(const KernelValidation& v, const std::vector<Group
   out["error"] = statistics_json(v.error), out["seen"] = statistics_json(v.seen);
   out["baseline"] = Json::object();
   if (!groups.empty()) out["groups"] = kernel_groups_json(v, groups);
+  // Rows are collected by operator and GPU.
   std::map<std::pair<std::string_view, std::string>, std::vector<const ValidatedKernel*>> series;
   for (const ValidatedKernel& kernel : v.kernels) series[{kernel.op->name, kernel.gpu}].push_back(&kernel);
   out["series"] = Json::array();

@@ -1,4 +1,8 @@
-// One block of tables for GPUs that no constant of kernels knows, and one for the others.
+// Writes the validation of kernels as tables: one block for GPUs that no kernel constant was fitted to, and
+// one for others.
+//
+// Errors of a GPU whose kernels were used for the fit say little about unknown GPUs, so the two kinds are
+// never mixed.
 #include <map>
 
 #include <fmt/format.h>
@@ -10,11 +14,13 @@ namespace foretrain {
 
 namespace {
 
+/// Returns a line of error statistics.
 std::string kernel_statistics(std::string_view name, int rows, const ErrorStatistics& s) {
   return fmt::format("{:<28} {:>6} rows   median {:>5} %   p90 {:>5} %   bias {:>6} %\n", name, rows,
                      percent(s.median, 1), percent(s.p90, 1), signed_percent(s.bias, 1));
 }
 
+/// Returns the table of one list of keys.
 std::string kernel_group_lines(const KernelValidation& validation, const GroupKeys& keys, bool is_seen) {
   std::string out =
       fmt::format("\n{:>6} {:>9} {:>9} {:>9}   {}\n", "rows", "median", "p90", "bias", fmt::join(keys, ", "));
@@ -25,6 +31,7 @@ std::string kernel_group_lines(const KernelValidation& validation, const GroupKe
   return out;
 }
 
+/// Returns the tables of one block.
 std::string half_lines(const KernelValidation& validation, const std::vector<GroupKeys>& tables,
                        bool is_seen) {
   std::string out = is_seen ? "\nGPUs whose kernels identified the constants\n"
@@ -33,6 +40,7 @@ std::string half_lines(const KernelValidation& validation, const std::vector<Gro
   return out;
 }
 
+/// Returns the skipped rows, counted by reason.
 std::string skipped_kernels(const std::vector<SkippedRow>& skipped) {
   std::map<std::string, int> reasons;
   for (const SkippedRow& row : skipped) ++reasons[row.why];

@@ -1,4 +1,8 @@
-// The keys of every validation; a series is a network of a source, with its rows as points.
+// Writes the validation of large models as JSON, with the keys of every validation. A series is a network of
+// one source.
+//
+// Errors are shares: 0.05 is 5 %. A row with a measured step is scored unless it is the one that the model
+// was scaled to; other rows only have a memory or a verdict on whether they fit.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -10,7 +14,7 @@ namespace foretrain {
 
 namespace {
 
-/// Of rows that are scored, by one of the ways to predict them.
+/// Returns the errors of scored rows with one way of predicting them.
 ErrorStatistics errors_of(const std::vector<const ValidatedLargeModel*>& points,
                           double ValidatedLargeModel::*predicted) {
   std::vector<double> errors;
@@ -19,7 +23,7 @@ ErrorStatistics errors_of(const std::vector<const ValidatedLargeModel*>& points,
   return statistics_of(std::move(errors));
 }
 
-/// Share of rows that are scored whose measured step lies in the 90 % interval.
+/// Returns the share of scored rows whose measured step lies in the 90 % interval.
 double coverage_of(const std::vector<const ValidatedLargeModel*>& points) {
   int scored = 0, held = 0;
   for (const ValidatedLargeModel* p : points) {
@@ -30,12 +34,13 @@ double coverage_of(const std::vector<const ValidatedLargeModel*>& points) {
   return scored > 0 ? held / static_cast<double>(scored) : 0;
 }
 
+/// Returns the degrees of parallelism of a row.
 Json degrees_json(const Degrees& d) {
   return {{"tensor", d.tensor},   {"pipeline", d.pipeline}, {"virtual_stages", d.virtual_stages},
           {"context", d.context}, {"expert", d.expert},     {"data", d.data}};
 }
 
-/// Times in seconds, memory in GiB on the first rank as rows have it.
+/// Returns one row. Times are in seconds; memory is in GiB on the first rank, as in the measured rows.
 Json point_json(const ValidatedLargeModel& p) {
   Json out{{"row", p.row->line},
            {"gpus", p.row->gpus},
@@ -48,6 +53,7 @@ Json point_json(const ValidatedLargeModel& p) {
            {"low", p.low_s},
            {"high", p.high_s},
            {"is_anchor", p.is_anchor}};
+  // Parts of the predicted step.
   out["parts"] = {{"compute_s", p.compute_s},
                   {"exchange_s", p.exchange_s},
                   {"host_s", p.host_s},
@@ -58,11 +64,13 @@ Json point_json(const ValidatedLargeModel& p) {
   return out;
 }
 
+/// Returns a series with its errors; the calibration row is not scored.
 Json series_json(const std::string& name, const std::vector<const ValidatedLargeModel*>& points) {
   const ErrorStatistics s = errors_of(points, &ValidatedLargeModel::predicted_s);
   double worst = 0;
   Json rows = Json::array();
   for (const ValidatedLargeModel* p : points) {
+    // Rows without a measured step have no point in the series; they count for the memory alone.
     if (p->row->step_s <= 0) continue;
     if (!p->is_anchor) worst = std::max(worst, std::abs(p->error()));
     rows.push_back(point_json(*p));
@@ -77,6 +85,7 @@ Json series_json(const std::string& name, const std::vector<const ValidatedLarge
           {"points", std::move(rows)}};
 }
 
+/// Returns the scores of memory: errors, and verdicts on rows that ran and on rows that did not fit.
 Json memory_json(const LargeModelValidation& v) {
   const MemoryScore score = memory_score(v);
   return {{"rows", score.rows},   {"error", statistics_json(score.error)},
@@ -85,6 +94,7 @@ Json memory_json(const LargeModelValidation& v) {
           {"ran", score.ran},     {"ran_refused", score.ran_refused}};
 }
 
+/// Returns errors by groups of rows, one list entry for each group of each --by.
 Json groups_json(const LargeModelValidation& v, const std::vector<GroupKeys>& tables) {
   Json out = Json::array();
   for (const GroupKeys& keys : tables) {
@@ -117,6 +127,7 @@ std::string write_large_model_json(const LargeModelValidation& v, const std::vec
   for (const SkippedRow& row : v.skipped) out["skipped"].push_back({{"row", row.row}, {"why", row.why}});
   out["error"] = statistics_json(errors_of(all, &ValidatedLargeModel::predicted_s));
   out["coverage"] = coverage_of(all);
+  // The baselines are what a simple estimate would give.
   out["baseline"] = {{"constant_mfu", statistics_json(errors_of(all, &ValidatedLargeModel::mfu_s))},
                      {"roofline", statistics_json(errors_of(all, &ValidatedLargeModel::roofline_s))}};
   out["memory"] = memory_json(v);

@@ -1,5 +1,8 @@
-// Steps and memory of large models: errors beside those of two baselines, by what rows share; how layouts are
-// ordered; memory.
+// Writes the validation of large models as tables: errors beside those of two baselines by groups of rows,
+// the order of layouts, and memory. The baselines are a constant model FLOPs utilization and a roofline.
+//
+// Readers are people who plan large runs. A prediction is only useful where its errors are below those of
+// both baselines, so all three stand in one line.
 #include <algorithm>
 #include <map>
 
@@ -14,15 +17,17 @@ namespace {
 
 using Predicted = std::function<double(const ValidatedLargeModel&)>;
 
+// The three ways of predicting a row.
 double by_model(const ValidatedLargeModel& p) { return p.predicted_s; }
 double by_mfu(const ValidatedLargeModel& p) { return p.mfu_s; }
 double by_roofline(const ValidatedLargeModel& p) { return p.roofline_s; }
 
+/// Returns median and 90th percentile of errors in percent.
 std::string pair_of(const ErrorStatistics& s) {
   return fmt::format("{:>6} {:>7}", percent(s.median, 1), percent(s.p90, 1));
 }
 
-/// All scored rows, or those but of class D, as one line.
+/// Returns the line of all scored rows, or of those that are not tagged D.
 std::string total_line(std::string_view name, const LargeModelValidation& v, bool with_d) {
   std::vector<double> errors[3];
   for (const ValidatedLargeModel& p : v.points) {
@@ -37,6 +42,7 @@ std::string total_line(std::string_view name, const LargeModelValidation& v, boo
                      pair_of(statistics_of(errors[2])), name);
 }
 
+/// Returns the table of one list of keys, with each group's errors by all three ways.
 std::string group_lines(const LargeModelValidation& v, const GroupKeys& keys) {
   const auto of = [&](const Predicted& predicted) {
     std::map<std::vector<std::string>, ErrorGroup> found;
@@ -53,6 +59,8 @@ std::string group_lines(const LargeModelValidation& v, const GroupKeys& keys) {
   return out;
 }
 
+/// Returns how well layouts of one model on equally many GPUs are ordered: rank correlation, and how often
+/// the predicted fastest is nearly the fastest measured.
 std::string order_lines(const LargeModelValidation& v) {
   std::vector<LayoutOrder> orders = layout_orders(v);
   if (orders.empty()) return {};
@@ -67,6 +75,7 @@ std::string order_lines(const LargeModelValidation& v) {
       correlations[correlations.size() / 2], orders.size(), near);
 }
 
+/// Returns the scores of memory: rows that ran but are predicted not to fit, errors, and verdicts.
 std::string memory_lines(const LargeModelValidation& v) {
   const MemoryScore score = memory_score(v);
   std::string out = score.ran == 0
@@ -85,6 +94,7 @@ std::string memory_lines(const LargeModelValidation& v) {
   return out;
 }
 
+/// Returns the skipped rows, counted by reason.
 std::string skipped_rows(const std::vector<SkippedRow>& skipped) {
   std::map<std::string, int> reasons;
   for (const SkippedRow& row : skipped) ++reasons[row.why];
@@ -93,6 +103,7 @@ std::string skipped_rows(const std::vector<SkippedRow>& skipped) {
   return out;
 }
 
+/// Returns what the rules of --provenance added to rows.
 std::string inferred_lines(const LargeModelValidation& v) {
   std::string out = v.provenance.empty() ? "" : "\nTold by " + v.provenance + ", rows\n";
   for (const InferredSetting& told : v.inferred_settings)

@@ -1,4 +1,4 @@
-// One row per format; the first is the default.
+// The formats of `validate`: one row each; the first is the default.
 #include "sim/report/validation/validation_catalog.hpp"
 
 #include "sim/base/diagnostics.hpp"
@@ -8,12 +8,12 @@ namespace foretrain {
 
 namespace {
 
-/// Programs pick the worst rows themselves.
+/// Writes JSON. --worst is ignored, since programs choose rows themselves.
 std::string write_groups_json(const Validation& validation, const ValidationTableOptions& options) {
   return write_validation_json(validation, options.groups);
 }
 
-/// Kernels have no intervals.
+/// Throws InputError: kernels have no intervals.
 std::string write_kernel_cases(const KernelValidation& /*validation*/,
                                const std::vector<GroupKeys>& /*groups*/) {
   throw InputError("Kernels have no intervals, and so no cases", "--format table and json show their errors");

@@ -1,4 +1,4 @@
-// The formats of validations: a table of functions, one row each.
+// The formats of validations: a table of functions, with one row for each.
 #pragma once
 
 #include <string>
@@ -15,33 +15,35 @@
 
 namespace foretrain {
 
-// Predicted against measured, for people.
+// Training runs and collectives.
 
-/// Options of a printed validation.
+/// Options of a validation's table.
 struct ValidationTableOptions {
-  std::vector<GroupKeys> groups{};  ///< one table of error statistics each
-  int worst = 0;  ///< this many rows, furthest off first, instead of every series; 0: every series
+  /// Keys of each table of errors by groups.
+  std::vector<GroupKeys> groups{};
+  /// Number of rows that are listed, worst first; 0: every series instead.
+  int worst = 0;
 };
 
-/// Error statistics, those of groups, one block per series or the worst rows, and what was skipped (reasons
-/// with their number of rows).
+/// Returns error statistics, those of groups, one block for each series or the worst rows, and the skipped
+/// rows by reason.
 std::string write_validation_table(const Validation& validation, const ValidationTableOptions& options = {});
-/// One line per series instead, worst first.
+/// Returns one line for each series of collectives, worst first.
 std::string write_validation_table(const CollectiveValidation& validation);
 
-// Kernels: by `groups`, or without any by class, by class and GPU, by operator and by size; GPUs that no
-// constant knows stand first.
+// Kernels, by `groups` or else by class, by class and GPU, by operator, and by size. GPUs that no constant
+// was fitted to stand first.
 
 std::string write_kernel_table(const KernelValidation& validation, const std::vector<GroupKeys>& groups);
-/// Schema foretrain.validation/1: series are operators on GPUs, times in microseconds; "error" is of the GPUs
-/// that no constant knows, "seen" of the others.
+/// Returns schema foretrain.validation/1. Series are operators on GPUs, and times are in microseconds.
+/// "error" is of GPUs that no constant was fitted to, and "seen" of the others.
 std::string write_kernel_json(const KernelValidation& validation, const std::vector<GroupKeys>& groups);
 
 // Large models: steps and memory beside two baselines, by `groups` or the usual ones.
 
 std::string write_large_model_table(const LargeModelValidation& validation,
                                     const std::vector<GroupKeys>& groups);
-/// Schema foretrain.validation/1, kind "large_models": a point for every predicted row.
+/// Returns schema foretrain.validation/1 of kind "large_models", with a point for every predicted row.
 std::string write_large_model_json(const LargeModelValidation& validation,
                                    const std::vector<GroupKeys>& groups);
 
@@ -49,11 +51,11 @@ std::string write_large_model_json(const LargeModelValidation& validation,
 
 std::string write_fine_tuning_table(const FineTuningValidation& validation,
                                     const std::vector<GroupKeys>& groups);
-/// Schema foretrain.validation/1, kind "fine_tunings": a point for every predicted row.
+/// Returns schema foretrain.validation/1 of kind "fine_tunings", with a point for every predicted row.
 std::string write_fine_tuning_json(const FineTuningValidation& validation,
                                    const std::vector<GroupKeys>& groups);
 
-// Cases: one line of CSV for each scored row with what its interval is a function of (tools/fit_spreads).
+// Cases: a line of CSV for each scored row, with everything that its interval depends on (tools/fit_spreads).
 
 std::string write_training_cases(const Validation& validation, const ValidationTableOptions& options);
 std::string write_collective_cases(const CollectiveValidation& validation);
@@ -62,7 +64,7 @@ std::string write_large_model_cases(const LargeModelValidation& validation,
 std::string write_fine_tuning_cases(const FineTuningValidation& validation,
                                     const std::vector<GroupKeys>& groups);
 
-/// A format of a validation: its name, and the function that writes it.
+/// A format: its name, and the function for each kind of rows.
 struct ValidationReportEntry {
   std::string_view name;
   std::string (*write)(const Validation& validation, const ValidationTableOptions& options);
@@ -74,17 +76,18 @@ struct ValidationReportEntry {
                                     const std::vector<GroupKeys>& groups);
 };
 
-// What leaving out a cluster, a GPU or a source costs.
+// Cross-validation: the cost of leaving out a cluster, a GPU or a source.
 
-/// A format of a cross-validation: its name, and the function that writes it.
+/// A format of a cross-validation.
 struct HeldOutReportEntry {
   std::string_view name;
   std::string (*write)(const LeaveOneOut& validation);
 };
-/// "table" and "json".
+/// Number of formats: table and json.
 inline constexpr std::size_t kLeftOutFormats = 2;
 extern const HeldOutReportEntry kLeftOutReports[kLeftOutFormats];
 
+/// The formats of `validate`: table, json, cases.
 inline constexpr std::size_t kValidationFormats = 3;
 extern const ValidationReportEntry kValidationReports[kValidationFormats];
 

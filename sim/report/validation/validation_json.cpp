@@ -1,4 +1,10 @@
-// Validations to JSON, key by key in the order of the contract.
+// Writes validations as JSON, with keys in the order of the schema. Errors are shares: 0.05 is 5 %.
+//
+// `rows` counts the rows of the file, `scored` those with an error; the others are calibration rows, rows
+// that could not be calibrated, and `skipped` ones. `coverage` is the share of scored rows whose measurement
+// lies within the interval.
+//
+// The page of `validate --html` draws this report. Keys are added, never renamed.
 #include <fmt/format.h>
 
 #include "sim/analysis/validation/strategy_choices.hpp"
@@ -14,12 +20,14 @@ Json statistics_json(const ErrorStatistics& s) {
 
 namespace {
 
+/// Returns the skipped rows with their reasons.
 Json skipped_json(const std::vector<SkippedRow>& rows) {
   Json out = Json::array();
   for (const SkippedRow& row : rows) out.push_back({{"row", row.row}, {"why", row.why}});
   return out;
 }
 
+/// Returns series whose measurements contradict others.
 Json suspects_json(const std::vector<SuspectSeries>& suspects) {
   Json out = Json::array();
   for (const SuspectSeries& suspect : suspects)
@@ -27,6 +35,7 @@ Json suspects_json(const std::vector<SuspectSeries>& suspects) {
   return out;
 }
 
+/// Returns settings that were inferred for rows, and where they are stated.
 Json inferred_settings_json(const std::vector<InferredSetting>& settings) {
   Json out = Json::array();
   for (const InferredSetting& setting : settings) {
@@ -36,6 +45,7 @@ Json inferred_settings_json(const std::vector<InferredSetting>& settings) {
   return out;
 }
 
+/// Returns groups of rows whose calibration row could not be used.
 Json unreached_json(const std::vector<UnreachedAnchor>& anchors) {
   Json out = Json::array();
   for (const UnreachedAnchor& anchor : anchors)
@@ -47,7 +57,7 @@ Json unreached_json(const std::vector<UnreachedAnchor>& anchors) {
   return out;
 }
 
-/// Keys that were asked for, in their order, and what the rows that share their values come to.
+/// Returns errors by groups. "by" has the requested keys with the values that a group's rows share.
 Json groups_json(const Validation& validation, const std::vector<GroupKeys>& groups) {
   Json out = Json::array();
   for (const GroupKeys& keys : groups) {
@@ -65,6 +75,7 @@ Json groups_json(const Validation& validation, const std::vector<GroupKeys>& gro
   return out;
 }
 
+/// Returns one size of a collective; times are in microseconds.
 Json point_json(const ValidatedCollective& p) {
   return {{"bytes", p.bytes},
           {"measured", p.measured},
@@ -72,13 +83,14 @@ Json point_json(const ValidatedCollective& p) {
           {"error", p.error},
           {"low", p.low},
           {"high", p.high},
-          // NCCL forecasts only what it has algorithms for.
+          // NCCL has a forecast only for operations that it has algorithms for.
           {"nccl_model", p.nccl_model > 0 ? Json(p.nccl_model) : Json(nullptr)},
           {"algorithm", p.algorithm},
           {"protocol", name_of(p.protocol)},
           {"channels", p.channels}};
 }
 
+/// Returns a series of collectives with its errors.
 Json series_json(const ValidatedCollectiveSeries& s) {
   Json out{{"series", s.series}, {"cluster", s.cluster}, {"op", s.op},
            {"gpus", s.gpus},     {"nodes", s.nodes},     {"median", s.median},
@@ -89,6 +101,7 @@ Json series_json(const ValidatedCollectiveSeries& s) {
   return out;
 }
 
+/// Returns how often the strategy that is predicted to be the fastest was the fastest.
 Json choices_json(const StrategyChoices& c) {
   return {{"settings", c.settings}, {"first_right", c.first_right},  {"fastest_right", c.fastest_right},
           {"tied", c.tied},         {"tied_right", c.tied_right},    {"tied_near", c.tied_near},
@@ -97,6 +110,7 @@ Json choices_json(const StrategyChoices& c) {
 
 }  // namespace
 
+// "baseline" has the errors of perfect scaling, with which a prediction is compared.
 std::string write_validation_json(const Validation& v, const std::vector<GroupKeys>& groups) {
   Json out{{"schema", "foretrain.validation/1"}, {"kind", v.kind}, {"rows", v.rows}, {"scored", v.scored}};
   out["skipped"] = skipped_json(v.skipped);
@@ -128,6 +142,7 @@ std::string write_validation_json(const Validation& v, const std::vector<GroupKe
   return json_text(out);
 }
 
+// Times are in microseconds. `large` has the errors of large messages alone, where bandwidth decides.
 std::string write_validation_json(const CollectiveValidation& v) {
   Json out{
       {"schema", "foretrain.validation/1"}, {"kind", "collective"}, {"rows", v.rows}, {"scored", v.scored}};

@@ -1,5 +1,10 @@
-// One line per scored row of a training run, one per series of collectives; skipped rows are counted by
-// reason.
+// Writes validations as tables: one line for each scored row of a training run, or for each series of
+// collectives. Skipped rows are counted by reason.
+//
+// The error of a row is predicted / measured - 1. Median, 90th percentile (p90) and mean are of its absolute
+// value; bias is the signed mean, negative when predictions are too small. Coverage is the share of measured
+// values inside their 90 % intervals, and width is the median width of these intervals relative to the
+// prediction.
 #include <algorithm>
 #include <map>
 
@@ -15,11 +20,13 @@ namespace foretrain {
 
 namespace {
 
+/// Returns a line of error statistics in percent.
 std::string statistics_line(std::string_view name, const ErrorStatistics& s) {
   return fmt::format("{:<16} median {:>5} %   p90 {:>5} %   mean {:>5} %   bias {:>6} %\n", name,
                      percent(s.median, 2), percent(s.p90, 2), percent(s.mean, 2), signed_percent(s.bias, 2));
 }
 
+/// Returns the block of a series. Columns: GPUs, measured and predicted value, error, 90 % interval.
 std::string series_lines(const ValidatedSeries& s) {
   std::string out = fmt::format("\n{}\n", s.series);
   for (const ValidatedPoint& p : s.points) {
@@ -29,11 +36,12 @@ std::string series_lines(const ValidatedSeries& s) {
   return out;
 }
 
-/// How far off in which direction too small and too large weigh the same: 2 for half and for double.
+/// Returns by which factor a prediction is off; half and double both count as 2.
 double factor_off(const ValidatedPoint& p) {
   return std::max(p.predicted / p.measured, p.measured / p.predicted);
 }
 
+/// Returns the table of the worst rows.
 std::string worst_lines(const Validation& validation, std::size_t count) {
   struct Row {
     const ValidatedSeries* series;
@@ -54,6 +62,7 @@ std::string worst_lines(const Validation& validation, std::size_t count) {
   return out;
 }
 
+/// Returns the skipped rows, counted by reason.
 std::string skipped_lines(const std::vector<SkippedRow>& skipped) {
   std::map<std::string, int> reasons;
   for (const SkippedRow& row : skipped) ++reasons[row.why];
@@ -63,7 +72,8 @@ std::string skipped_lines(const std::vector<SkippedRow>& skipped) {
   return out;
 }
 
-/// What rules tell, each with where it is said, and what strategies and numbers of nodes mean.
+/// Returns settings that rules, strategies and numbers of nodes imply, each with the place where the source
+/// states it.
 std::string inferred_setting_lines(const Validation& v) {
   if (v.inferred_settings.empty()) return "";
   const std::string told = v.provenance.empty() ? "" : v.provenance + " tells, and ";
@@ -78,18 +88,21 @@ std::string inferred_setting_lines(const Validation& v) {
   return out;
 }
 
+/// Returns the number of rows that could not be scored.
 std::int64_t unscored_rows(const std::vector<UnreachedAnchor>& anchors) {
   std::int64_t rows = 0;
   for (const UnreachedAnchor& anchor : anchors) rows += std::ssize(anchor.unscored);
   return rows;
 }
 
+/// Returns the line that counts unusable calibration rows.
 std::string unreached_count(const std::vector<UnreachedAnchor>& anchors) {
   if (anchors.empty()) return "";
   return fmt::format("unreachable anchors: {}, {} not scored\n", counted(std::ssize(anchors), "group"),
                      counted(unscored_rows(anchors), "row"));
 }
 
+/// Returns the unusable calibration rows with their reasons.
 std::string unreached_lines(const std::vector<UnreachedAnchor>& anchors) {
   std::string out = anchors.empty() ? "" : "\nUnreachable anchors\n";
   for (const UnreachedAnchor& anchor : anchors)
@@ -98,6 +111,8 @@ std::string unreached_lines(const std::vector<UnreachedAnchor>& anchors) {
   return out;
 }
 
+/// Returns the table of one list of keys. Columns: rows, median, 90th percentile and bias of errors, coverage
+/// and width of 90 % intervals, group.
 std::string group_lines(const Validation& validation, const GroupKeys& keys) {
   std::string out = fmt::format("\n{:>5} {:>9} {:>9} {:>9} {:>10} {:>8}   {}\n", "rows", "median", "p90",
                                 "bias", "in 90 %", "width", fmt::join(keys, ", "));
@@ -114,6 +129,7 @@ std::string group_lines(const Validation& validation, const GroupKeys& keys) {
   return out;
 }
 
+/// Returns how often the strategy that was named first was the fastest, and how often ties were ties.
 std::string choices_line(const StrategyChoices& c) {
   if (c.settings == 0) return "";
   return fmt::format(
@@ -123,7 +139,8 @@ std::string choices_line(const StrategyChoices& c) {
       c.first_right, c.settings, c.tied, c.tied_right, c.tied_near, c.slower, c.slower_right);
 }
 
-/// Before errors are read as the model's. The first of many; JSON has all.
+/// Returns series whose measurements contradict others, so that their errors are not blamed on the model.
+/// JSON has all.
 std::string suspect_lines(const std::vector<SuspectSeries>& suspects) {
   constexpr std::size_t kMostLines = 12;
   std::string out = suspects.empty() ? "" : "\nMeasurements to doubt\n";
@@ -134,6 +151,7 @@ std::string suspect_lines(const std::vector<SuspectSeries>& suspects) {
   return out;
 }
 
+/// Returns the line of a series of collectives: errors over all sizes and from 4 MiB on, number of sizes.
 std::string series_line(const ValidatedCollectiveSeries& s) {
   const bool has_large =
       std::ranges::any_of(s.points, [](const ValidatedCollective& p) { return p.bytes >= kLargeMessage; });
@@ -144,6 +162,7 @@ std::string series_line(const ValidatedCollectiveSeries& s) {
 
 }  // namespace
 
+// Perfect scaling is the baseline: a prediction that is not better than it is of no use.
 std::string write_validation_table(const Validation& v, const ValidationTableOptions& options) {
   std::string out = fmt::format(
       "{}, {} scored, {} skipped; {}\n", counted(v.rows, "row"), v.scored, v.skipped.size(),
@@ -153,12 +172,14 @@ std::string write_validation_table(const Validation& v, const ValidationTableOpt
   if (v.anchored) out += statistics_line("perfect scaling", v.linear);
   if (v.scored > 0)
     out += fmt::format("90 % interval    holds {} % of the measured values\n", percent(v.coverage, 1));
+  // Choices of strategies can only be scored when rows differ in nothing else.
   out += choices_line(strategy_choices(v));
   out += unreached_count(v.unreached);
   out += inferred_setting_lines(v);
   for (const GroupKeys& keys : options.groups) out += group_lines(v, keys);
   const std::string left_out =
       suspect_lines(suspect_series(v)) + unreached_lines(v.unreached) + skipped_lines(v.skipped);
+  // --worst replaces the blocks of series, since they would be too long together.
   if (options.worst > 0) return out + worst_lines(v, static_cast<std::size_t>(options.worst)) + left_out;
   if (!v.series.empty())
     out += fmt::format("\n{:>6} {:>12} {:>12} {:>10}   {}\n", "GPUs", "measured", "predicted", "error",
@@ -167,6 +188,7 @@ std::string write_validation_table(const Validation& v, const ValidationTableOpt
   return out + left_out;
 }
 
+// NCCL's own forecast is a second baseline for collectives.
 std::string write_validation_table(const CollectiveValidation& v) {
   std::string out =
       fmt::format("{}, {} scored, {} skipped\n", counted(v.rows, "row"), v.scored, v.skipped.size());

@@ -1,4 +1,5 @@
-// Every key is looked at, so that a page that asks for what an older program does not know is told.
+// Reads questions of the workshop page and writes answers. Unknown keys are refused, so that a page that asks
+// for something newer is told so.
 #include "sim/report/workshop/question.hpp"
 
 #include <fmt/format.h>
@@ -10,18 +11,22 @@ namespace foretrain {
 
 namespace {
 
+// Deepest nesting of a question; deeper parts are dropped while parsing.
 constexpr int kDeepestQuestion = 3;
 
+/// Throws InputError with an example of a right question.
 [[noreturn]] void refuse(const std::string& message) {
   throw InputError("the question " + message,
                    R"(as in {"arguments": ["mahti-resnet50-ddp", "--gpus", "1,4"]})");
 }
 
+/// Returns a text; anything else is refused.
 std::string text_of_question(const Json& value, std::string_view what) {
   if (!value.is_string()) refuse(fmt::format("has {} that is no text", what));
   return value.get<std::string>();
 }
 
+/// Returns the arguments of the command line.
 std::vector<std::string> arguments_of(const Json& list) {
   if (!list.is_array() || list.size() > kMostQuestionArguments)
     refuse(fmt::format("needs \"arguments\" as a list of at most {}", kMostQuestionArguments));
@@ -34,6 +39,8 @@ std::vector<std::string> arguments_of(const Json& list) {
   return out;
 }
 
+/// Returns the files that come with the question. A name must not contain a slash, since it is no path of
+/// this machine.
 std::vector<SourceText> files_of(const Json& table) {
   if (!table.is_object() || table.size() > kMostQuestionFiles)
     refuse(fmt::format("needs \"files\" as names with texts, at most {}", kMostQuestionFiles));
@@ -46,11 +53,13 @@ std::vector<SourceText> files_of(const Json& table) {
   return out;
 }
 
+/// Returns a boolean; anything else is refused.
 bool flag_of(const Json& value, std::string_view key) {
   if (!value.is_boolean()) refuse(fmt::format("needs \"{}\" as true or false", key));
   return value.get<bool>();
 }
 
+/// Stores the value of one key.
 void take_key(WorkshopQuestion& question, const std::string& key, const Json& value) {
   if (key == "arguments")
     question.arguments = arguments_of(value);
@@ -68,6 +77,7 @@ void take_key(WorkshopQuestion& question, const std::string& key, const Json& va
 
 }  // namespace
 
+// Size and nesting are limited before anything is looked at.
 WorkshopQuestion read_question(std::string_view json) {
   if (json.size() > kLargestQuestion) refuse(fmt::format("is larger than {} bytes", kLargestQuestion));
   const Json parsed = Json::parse(
@@ -79,6 +89,7 @@ WorkshopQuestion read_question(std::string_view json) {
   return question;
 }
 
+// Optional parts are left out when they are empty.
 std::string write_answer(const WorkshopAnswer& answer) {
   Json out{{"ok", true},
            {"prediction", Json::parse(answer.prediction)},
@@ -92,6 +103,7 @@ std::string write_answer(const WorkshopAnswer& answer) {
   return json_text(out);
 }
 
+// Keys that only clusters or strategies have are left out for other entries.
 std::string write_catalogs(const std::vector<WorkshopCatalog>& catalogs) {
   Json out{{"ok", true}};
   for (const WorkshopCatalog& catalog : catalogs) {

@@ -1,4 +1,9 @@
-// [[collectives]]: one operation of one job each, with segments that ascend and do not overlap.
+// Collectives of a calibration file. Each table [[collectives]] is one operation of one job, with segments
+// that ascend in size and do not overlap:
+// [[collectives]]
+// op = "all_reduce"
+// gpus = 8
+// segments = [{ from = "8 B", to = "64 KiB", latency = "11.2 us", bandwidth = "24.1 GBps" }]
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -16,10 +21,14 @@ namespace foretrain {
 
 namespace {
 
+/// Largest number of processes on a node.
 constexpr int kMostProcesses = 1024;
-constexpr double kFastest = 1e15;  ///< bytes per second: no wire of today carries more
-constexpr double kLongest = 1e6;   ///< seconds
+/// Largest bandwidth in bytes per second: no wire carries more.
+constexpr double kFastest = 1e15;
+/// Longest latency in s.
+constexpr double kLongest = 1e6;
 
+/// Returns names in lower case, as files write them.
 template <class Names>
 std::vector<std::string> lower_case_names(const Names& of) {
   std::vector<std::string> names;
@@ -30,6 +39,7 @@ std::vector<std::string> lower_case_names(const Names& of) {
   return names;
 }
 
+/// Reads the end of a segment, in bytes.
 double read_message_size(TableReader& reader, std::string_view key, std::string_view example) {
   reader.require(key, example);
   const auto bytes = read_quantity(reader, key, Dimension::bytes);
@@ -38,14 +48,15 @@ double read_message_size(TableReader& reader, std::string_view key, std::string_
   return bytes.value_or(0);
 }
 
-/// bandwidth = "24.1 GBps": the inverse of seconds per byte; a piece without it takes the same time at every
-/// size.
+/// Reads the line of a segment. bandwidth = "24.1 GBps" is the inverse of seconds per byte; a segment without
+/// it takes the same time at every size.
 void read_line(TableReader& reader, TimeSegment& segment) {
   reader.require("latency", "\"11.2 us\"");
   const auto latency = read_quantity(reader, "latency", Dimension::time);
   const auto bandwidth = read_quantity(reader, "bandwidth", Dimension::byte_rate);
   segment.latency_s = latency.value_or(0);
   if (bandwidth && *bandwidth > 0) segment.seconds_per_byte = 1 / *bandwidth;
+  // A latency of 0 s is valid only together with a bandwidth.
   if (segment.latency_s > kLongest)
     reader.report(reader.span_of("latency"),
                   fmt::format("{} is longer than 12 days", reader.full_name("latency")));
@@ -59,6 +70,7 @@ void read_line(TableReader& reader, TimeSegment& segment) {
         fmt::format("{} must be more than zero where there is no bandwidth", reader.full_name("latency")));
 }
 
+/// Reads one segment, which must lie above `begin`, the end of the one before.
 TimeSegment read_segment(const Table& table, const std::string& path, double begin,
                          Diagnostics& diagnostics) {
   TableReader reader(table, path, diagnostics);
@@ -68,6 +80,7 @@ TimeSegment read_segment(const Table& table, const std::string& path, double beg
   read_line(reader, segment);
   segment.spread = reader.number("spread", 0, kLargestSpread).value_or(0);
   segment.samples = static_cast<int>(reader.integer("samples", 0, kMostOfSamples).value_or(0));
+  // The end must not lie below the start, nor the start in the segment before.
   if (segment.most > 0 && segment.most < segment.least)
     reader.report(reader.span_of("to"),
                   fmt::format("{} is smaller than {}", reader.full_name("to"), reader.full_name("from")));
@@ -79,10 +92,12 @@ TimeSegment read_segment(const Table& table, const std::string& path, double beg
   return segment;
 }
 
+/// Reads all collectives of a document and reports repeated ones.
 class CollectivesReader {
  public:
   explicit CollectivesReader(TableReader& document) : document_(document) {}
 
+  // Returns the collectives in the order of the file.
   std::vector<CalibratedCollective> read() {
     const Array* list = document_.array("collectives", kMostCollectives);
     if (list == nullptr) return {};
@@ -99,6 +114,7 @@ class CollectivesReader {
   }
 
  private:
+  // Reads one collective.
   CalibratedCollective read_one(const Table& table) {
     TableReader reader(table, "collectives", document_.diagnostics());
     CalibratedCollective out;
@@ -117,6 +133,7 @@ class CollectivesReader {
                     "gpus counts those of all nodes");
     read_segments(reader, out);
     reader.finish();
+    // Two tables for the same operation and job would contradict each other.
     const bool is_new =
         seen_.insert({out.op, out.gpus, out.nodes, out.processes_per_node, out.algorithm, out.protocol})
             .second;
@@ -125,6 +142,7 @@ class CollectivesReader {
     return out;
   }
 
+  // Reads its segments, at least one.
   void read_segments(TableReader& reader, CalibratedCollective& out) {
     reader.require(
         "segments",
@@ -140,6 +158,7 @@ class CollectivesReader {
         continue;
       }
       out.segments.push_back(read_segment(*table, "collectives.segments", begin, reader.diagnostics()));
+      // A wrong segment does not move the end back.
       begin = std::max(begin, out.segments.back().most);
     }
   }
@@ -148,6 +167,7 @@ class CollectivesReader {
   std::vector<std::string> ops_ = lower_case_names(kCollectiveOps);
   std::vector<std::string> algorithms_ = lower_case_names(nccl::kAlgorithms),
                            protocols_ = lower_case_names(kProtocols);
+  // Collectives so far, by operation, job, algorithm and protocol.
   std::set<std::tuple<std::string, int, int, int, std::string, std::string>> seen_;
 };
 

@@ -1,4 +1,4 @@
-// The tables of the layers that use the constants, one after the other.
+// Constants of calibrations: the tables of the layers that use them, one after the other.
 #include "sim/scenario/calibration/calibration_constants.hpp"
 
 #include <algorithm>
@@ -13,12 +13,13 @@ namespace foretrain {
 
 namespace {
 
+/// Appends the rows of one table.
 template <class Holder>
 void append(std::vector<ConstantRange>& ranges, const std::vector<ConstantOf<Holder>>& table) {
   for (const ConstantOf<Holder>& row : table) ranges.push_back(row.range);
 }
 
-/// "link.*.bandwidth" stands for every link.
+/// Returns whether a name fits a pattern; "link.*.bandwidth" fits every link.
 bool matches(std::string_view pattern, std::string_view name) {
   const std::size_t star = pattern.find('*');
   if (star == std::string_view::npos) return pattern == name;
@@ -33,6 +34,7 @@ std::vector<ConstantRange> calibratable_constants() {
   append(ranges, gpu_constants());
   append(ranges, host_constants());
   append(ranges, host_call_constants());
+  // Constants of links have the link's name inside; here `*` stands for it.
   for (const ConstantOf<LinkType>& row : link_constants()) {
     ranges.push_back(row.range);
     ranges.back().name = name_of_link_constant("*", row.range.name);

@@ -1,4 +1,4 @@
-// The constants that a calibration file may state: those of every layer's tables, with what physics allows.
+// The constants that a calibration file may state: those of every layer's tables, with their physical limits.
 #pragma once
 
 #include <string_view>
@@ -8,10 +8,11 @@
 
 namespace foretrain {
 
-/// In the order in which files and tables list them; "link.*.bandwidth" stands for that constant of any link.
+/// Returns all constants in the order in which files and tables list them; "link.*.bandwidth" means that
+/// constant of any link.
 std::vector<ConstantRange> calibratable_constants();
 
-/// The row of that name; null when there is none.
+/// Returns the row of that name; nullptr when there is none.
 const ConstantRange* find_constant(const std::vector<ConstantRange>& known, std::string_view name);
 
 }  // namespace foretrain

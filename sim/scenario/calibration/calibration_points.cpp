@@ -1,4 +1,4 @@
-// A row is a list of four numbers: line, bytes, measured, fitted.
+// Points of a calibration. A row is a list of four numbers: line, bytes, measured, fitted.
 #include "sim/scenario/calibration/calibration_points.hpp"
 
 #include <algorithm>
@@ -14,12 +14,14 @@ namespace foretrain {
 
 namespace {
 
+/// Returns an integer or float as a double.
 std::optional<double> number_of(const Value& value) {
   if (const auto* whole = std::get_if<std::int64_t>(&value.data)) return static_cast<double>(*whole);
   if (const auto* real = std::get_if<double>(&value.data)) return *real;
   return std::nullopt;
 }
 
+/// Reads one point; nullopt unless it has four numbers in their ranges.
 std::optional<CalibrationPoints::Row> read_point_row(const Value& value) {
   const auto* numbers = std::get_if<Array>(&value.data);
   if (numbers == nullptr || numbers->size() != 4) return std::nullopt;
@@ -29,10 +31,12 @@ std::optional<CalibrationPoints::Row> read_point_row(const Value& value) {
     if (!one || !(*one >= 0) || *one > 1e18) return std::nullopt;
     row.push_back(*one);
   }
+  // Lines and bytes may be 0, values may not.
   if (row[0] > 2e9 || !(row[2] > 0) || !(row[3] > 0)) return std::nullopt;
   return CalibrationPoints::Row{static_cast<int>(row[0]), row[1], row[2], row[3]};
 }
 
+/// Reads one table of points; `room` is the number of points that the file may still have.
 CalibrationPoints read_group(const Table& table, std::size_t room, Diagnostics& diagnostics) {
   TableReader reader(table, "points", diagnostics);
   CalibrationPoints points;
@@ -78,6 +82,7 @@ std::vector<CalibrationPoints> read_calibration_points(const SourceText& source,
   const Table table = parse_toml(source, diagnostics);
   TableReader document(table, "", diagnostics);
   std::vector<CalibrationPoints> groups;
+  // The limit holds for all tables of points together.
   std::size_t room = kMostCalibrationPoints;
   const Array* all = document.array("points", kMostCalibrationPoints);
   if (all == nullptr) return groups;

@@ -10,20 +10,23 @@
 
 namespace foretrain {
 
-/// A field of a CSV line: its text without quotes, and where it stands for messages.
+/// A field of a CSV line: its text, and its place for messages.
 struct CsvField {
-  std::string text;  ///< without quotes
+  /// Text without the quotes around it.
+  std::string text;
   SourceSpan span;
-  std::string fault;  ///< what is wrong with its quotes; empty when nothing is
+  /// The mistake in its quotes; empty when there is none.
+  std::string fault;
 };
 
-/// Walks the records of a text. RFC 4180 quotes, except that a record does not continue over a line break; CR
-/// before LF and a byte order mark are dropped.
+/// Walks the records of a text in one pass. Quotes follow RFC 4180, except that a record does not continue
+/// over a line break. CR before LF and a byte order mark are dropped. The text must outlive the object.
 class CsvLines {
  public:
   explicit CsvLines(std::string_view text) : text_(text) {}
-  /// The next line that is neither empty nor a comment; nullopt at the end.
+  /// Returns the next line that is neither empty nor a comment; nullopt at the end.
   std::optional<std::vector<CsvField>> next();
+  /// Returns the number of the line that next() returned last, from 1.
   int line() const { return line_; }
 
  private:

@@ -1,4 +1,4 @@
-// Mistakes are reported once for each field.
+// Records of a CSV table. Each field is reported at most once by a getter.
 #include "sim/scenario/csv/csv_record.hpp"
 
 #include <algorithm>
@@ -17,6 +17,7 @@ bool holds(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+/// Returns the place of a whole line.
 SourceSpan whole_line(const std::vector<CsvField>& fields) {
   const SourceSpan first = fields.front().span, last = fields.back().span;
   return {first.line, first.column, last.column + last.length - first.column};
@@ -51,6 +52,7 @@ void CsvHeader::check(const std::vector<CsvField>& fields, const std::vector<std
     if (!holds(known, field.text))
       add_mistake(diagnostics, field.span, fmt::format("unknown column \"{}\"", field.text.substr(0, 40)),
                   did_you_mean(field.text, known));
+    // The first column of a name is the valid one.
     const bool first = &fields[index(field.text)] == &field;
     if (!first)
       add_mistake(diagnostics, field.span,
@@ -71,6 +73,7 @@ bool CsvRecord::is_sound() const {
     sound = false;
   }
   if (!sound || fields_.size() == header_.size()) return sound;
+  // The place is the first field too many, or the last field.
   const SourceSpan place = fields_[std::min(header_.size(), fields_.size() - 1)].span;
   add_mistake(diagnostics_, place,
               fmt::format("{} fields, the header has {}", fields_.size(), header_.size()),

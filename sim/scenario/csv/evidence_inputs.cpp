@@ -1,5 +1,5 @@
-// "# training own,monday,resnet50,…": fields as in CSV, with control characters written out, so that an input
-// is one line whatever stands in it.
+// Inputs as comment lines: "# training own,monday,resnet50,…". Fields are as in CSV, with control characters
+// written out, so that an input is one line whatever text it contains.
 #include "sim/scenario/csv/evidence_inputs.hpp"
 
 #include <algorithm>
@@ -16,10 +16,12 @@ namespace {
 
 using Kind = EvidenceInput::Kind;
 
+/// A kind of input: its name, the number of its fields, and its columns.
 struct KindOfInput {
   std::string_view name;
   std::size_t fields;
-  std::string_view header;  ///< of a file of measurements; empty: there is none
+  // The header of a file of measurements; empty: there is none.
+  std::string_view header;
 };
 constexpr std::array<KindOfInput, 3> kKinds{
     {{"training", 13,
@@ -30,7 +32,7 @@ constexpr std::array<std::string_view, 4> kMetrics{"samples_per_s", "step_s", "e
 
 const KindOfInput& kind_of(Kind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
 
-/// Control characters and backslashes are written out.
+/// Returns a text with control characters and backslashes written out as \xNN.
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -43,6 +45,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
+/// Reverses escaped().
 std::string unescaped(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -59,18 +62,21 @@ std::string unescaped(std::string_view text) {
   return out;
 }
 
+/// Returns a field in quotes, with quotes inside doubled.
 std::string csv_quoted(std::string_view field) {
   std::string out = "\"";
   for (const char c : field) out += c == '"' ? "\"\"" : std::string(1, c);
   return out + "\"";
 }
 
+/// Returns settings as one column: "key=value;key=value".
 std::string joined_settings(const Settings& settings) {
   std::string out;
   for (const auto& [key, value] : settings) out += fmt::format("{}{}={}", out.empty() ? "" : ";", key, value);
   return out;
 }
 
+/// Returns whether no value has a separator of the column.
 bool has_column_for(const Settings& settings) {
   return std::ranges::none_of(settings, [](const auto& setting) {
     return setting.second.find(';') != std::string::npos || setting.second.find('\n') != std::string::npos;
@@ -79,6 +85,7 @@ bool has_column_for(const Settings& settings) {
 
 std::string text_of(double value) { return fmt::format("{}", value); }
 
+/// Returns the input in a comment line, or nullopt.
 std::optional<EvidenceInput> input_in(std::string_view line) {
   for (std::size_t kind = 0; kind < kKinds.size(); ++kind) {
     const std::string mark = fmt::format("# {} ", kKinds[kind].name);
@@ -88,6 +95,7 @@ std::optional<EvidenceInput> input_in(std::string_view line) {
     EvidenceInput out{static_cast<Kind>(kind), {}};
     for (const CsvField& field : *fields) {
       if (!field.fault.empty()) return std::nullopt;
+      // The kind must be followed by exactly its fields.
       out.fields.push_back(unescaped(field.text));
     }
     return out;
@@ -95,12 +103,15 @@ std::optional<EvidenceInput> input_in(std::string_view line) {
   return std::nullopt;
 }
 
+/// Throws the error for a damaged input.
 [[noreturn]] void refuse_job(const EvidenceInput& input) {
   throw InputError(fmt::format("{} of an evidence store is damaged", input.run()));
 }
 
 }  // namespace
 
+/// Fields 6 to 10 of a training are batch, GPUs, nodes, metric and value; fields 3 to 7 of a collective are
+/// operation, GPUs, nodes, bytes and time.
 std::string EvidenceInput::identity() const {
   std::vector<std::string> parts{std::string(kind_of(kind).name), source(), run()};
   if (kind == Kind::training) parts.insert(parts.end(), fields.begin() + 6, fields.begin() + 11);
@@ -152,6 +163,7 @@ std::vector<EvidenceInput> read_inputs(std::string_view store) {
   return out;
 }
 
+/// The fields are joined to a CSV text again, so that its reader checks them.
 MeasurementFile measurements_of(const std::vector<EvidenceInput>& inputs) {
   SourceText text{"an evidence store", ""};
   if (!inputs.empty()) text.text = fmt::format("{}\n", kind_of(inputs.front().kind).header);
@@ -167,6 +179,7 @@ JobInput job_of(const EvidenceInput& input) {
   const auto number = [&input]<class Number>(std::size_t field, Number& into) {
     const std::string& text = input.fields[field];
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), into);
+    // Trailing text and negative numbers are damage, too.
     if (problem != std::errc{} || end != text.data() + text.size() || !(into >= 0)) refuse_job(input);
   };
   JobInput out{input.source(), input.run()};

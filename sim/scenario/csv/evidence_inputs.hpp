@@ -1,5 +1,5 @@
-// What rows of evidence were predicted from, as comment lines of their store: another version of the program
-// predicts the rows again from them.
+// Inputs from which rows of evidence were predicted, as comment lines of their store. Another version of the
+// program can predict the rows again from them.
 #pragma once
 
 #include <cstdint>
@@ -13,39 +13,44 @@
 
 namespace foretrain {
 
-/// One measured row of a file, or one finished job.
+/// The input of one row: a measured row of a file, or a finished job.
 struct EvidenceInput {
   enum class Kind : std::uint8_t { training, collective, job };
   Kind kind = Kind::training;
-  std::vector<std::string> fields;  ///< whose it is, then the columns of its kind
+  /// The owner, then the columns of the kind.
+  std::vector<std::string> fields;
   const std::string& source() const { return fields.front(); }
-  /// The series, or the job: as the row's.
+  /// Returns the series, or the job, as in the row.
   const std::string& run() const { return fields[1]; }
-  /// Equal for two inputs that state one measurement: of a training without what it was predicted with.
+  /// Returns a text that is equal for two inputs that state one measurement. For a training it omits the
+  /// settings with which it was predicted.
   std::string identity() const;
 };
 
-/// A finished job with what it trained.
+/// A finished job with the training that it ran.
 struct JobInput {
   std::string source, run;
-  int gpus = 1, spread_nodes = 0;  ///< 0: nodes are filled; else the GPUs are spread over so many
+  /// Number of nodes over which the GPUs are spread; 0: nodes are filled.
+  int gpus = 1, spread_nodes = 0;
   double elapsed_s = 0;
-  SourceText scenario{};  ///< TOML; its name is a path only where the text names files beside it
+  /// TOML; its name is a path only if the text names files beside it.
+  SourceText scenario{};
 };
 
-/// None where a setting has a character that its column cannot hold.
+/// Return the input of a row. They return nullopt if a setting has a character that its column cannot hold.
 std::optional<EvidenceInput> input_of(const Measurement& row, const std::string& source);
 std::optional<EvidenceInput> input_of(const CollectiveMeasurement& row, const std::string& source);
 EvidenceInput input_of(const JobInput& job);
 
-/// One comment line with its end; old versions of the program skip it.
+/// Returns an input as one comment line with its end; old versions of the program skip it.
 std::string input_line(const EvidenceInput& input);
-/// Those of a store; lines that are none are other comments.
+/// Returns the inputs of a store; lines that are no inputs are other comments.
 std::vector<EvidenceInput> read_inputs(std::string_view store);
 
-/// Inputs of one kind, trainings or collectives, as a file of measurements. Throws InputError.
+/// Returns inputs of one kind, trainings or collectives, as a file of measurements. Throws InputError when
+/// they cannot be read.
 MeasurementFile measurements_of(const std::vector<EvidenceInput>& inputs);
-/// Throws InputError for fields that are none of a job.
+/// Returns the input of a job. Throws InputError for fields that are not valid.
 JobInput job_of(const EvidenceInput& input);
 
 }  // namespace foretrain

@@ -1,6 +1,6 @@
-// One pass with views into the text: a store of 100,000 rows opens with every command, so a row costs no more
-// than its fields, and a text that stands in the row above is not looked up again. Columns stand in one
-// order, as only this program writes them.
+// Reader and writer of stores. There is one pass with views into the text, because a store of 100,000 rows
+// opens with every command. A row costs no more than its fields, and a text that equals that of the row above
+// is not looked up again. Columns are in one order, since only this program writes them.
 #include "sim/scenario/csv/evidence_rows.hpp"
 
 #include <algorithm>
@@ -17,16 +17,21 @@ namespace foretrain {
 
 namespace {
 
+/// First line of a store, with the version of its format.
 constexpr std::string_view kMark = "# foretrain evidence ";
 constexpr std::string_view kVersion = "1";
 constexpr std::string_view kEvidenceColumns =
     "what,source,run,model,network,gpu,architecture,cluster,framework,execution,precision,strategy,op,path,"
     "size,gpus,nodes,measured,predicted,version";
+/// Indices of the first text, the first number, the measured value and the version.
 constexpr std::size_t kFirstText = 1, kFirstFigure = 14, kMeasuredAt = 17, kVersionAt = 19;
 constexpr std::size_t kFields = 20;
-constexpr std::size_t kUsualRow = 200;  // bytes; for room alone
+/// Usual bytes of a row, to reserve memory.
+constexpr std::size_t kUsualRow = 200;
+/// Upper limits of sizes and ranks.
 constexpr double kLargestObservedSize = 1e16, kMostRanks = 1e7;
 
+/// Returns a field of a line, in quotes if it needs them.
 std::string field_text(std::string_view text) {
   const std::string shown = printable(text);
   if (shown.find_first_of(",\"") == std::string::npos) return shown;
@@ -35,14 +40,14 @@ std::string field_text(std::string_view text) {
   return quoted + "\"";
 }
 
-/// A field as it stands, and where it begins in its line.
+/// A field of a line, and the byte at which it begins.
 struct FieldView {
   std::string_view text;
   std::size_t begin = 0;
   bool quoted = false;
 };
 
-/// Reads the fields of one line.
+/// The fields of one line. Fields beyond the last column are counted and not kept.
 class LineFields {
  public:
   explicit LineFields(std::string_view line) : line_(line) { split(); }
@@ -57,6 +62,7 @@ class LineFields {
       at = end + 1;
     }
   }
+  // Returns the end of a field; commas inside quotes do not end it.
   std::size_t end_of(std::size_t at) const {
     if (at >= line_.size() || line_[at] != '"') return std::min(line_.find(',', at), line_.size());
     for (std::size_t i = at + 1; i < line_.size(); ++i) {
@@ -72,7 +78,7 @@ class LineFields {
   std::size_t count_ = 0;
 };
 
-/// Without its quotes.
+/// Returns a field without its quotes.
 std::string unquoted(std::string_view text) {
   std::string out;
   for (std::size_t i = 1; i + 1 < text.size(); ++i) {
@@ -82,7 +88,8 @@ std::string unquoted(std::string_view text) {
   return out;
 }
 
-/// Numbers of texts, column by column.
+/// Numbers of texts, column by column. Each column remembers its last text, which is usually that of the next
+/// row too.
 class ColumnTexts {
  public:
   explicit ColumnTexts(TextTable& texts) : texts_(texts) {}
@@ -103,6 +110,7 @@ class ColumnTexts {
   std::array<Last, kRowTexts> last_{};
 };
 
+/// Reads one row; each wrong field is reported.
 class RowReader {
  public:
   RowReader(const LineFields& fields, int line, Diagnostics& diagnostics)
@@ -115,6 +123,7 @@ class RowReader {
     }
     StoredRow out;
     out.what = what();
+    // Texts are columns in a row; the version is the last column.
     for (std::size_t i = 0; i + 1 < kRowTexts; ++i) out.texts[i] = texts.id_of(i, fields_.at(kFirstText + i));
     out.texts.back() = texts.id_of(kRowTexts - 1, fields_.at(kVersionAt));
     out.size = number(kFirstFigure, "size", 0, kLargestObservedSize);
@@ -127,6 +136,7 @@ class RowReader {
   }
 
  private:
+  // Returns the kind of the row.
   Observed what() {
     for (std::size_t i = 0; i < kObservedNames.size(); ++i)
       if (kObservedNames[i] == fields_.at(0).text) return static_cast<Observed>(i);
@@ -134,6 +144,7 @@ class RowReader {
     return Observed::step;
   }
 
+  // Returns a number in [least, most].
   double number(std::size_t at, std::string_view name, double least, double most) {
     const std::string_view text = fields_.at(at).text;
     double value = 0;
@@ -144,6 +155,7 @@ class RowReader {
     return least;
   }
 
+  // A quotient that only a wrong unit explains is a mistake.
   void check_quotient(const StoredRow& row) {
     const double quotient = row.measured / row.predicted;
     if (quotient < kLargestQuotient && quotient > 1 / kLargestQuotient) return;
@@ -166,14 +178,15 @@ class RowReader {
   bool sound_ = true;
 };
 
-/// The line from `at` to its end, without that.
+/// Returns the line from `at` to `end`, without a carriage return.
 std::string_view line_at(std::string_view text, std::size_t at, std::size_t end) {
   std::string_view line = text.substr(at, std::min(end, text.size()) - at);
   if (line.ends_with('\r')) line.remove_suffix(1);
   return line;
 }
 
-/// Behind the two lines of the heading; 0 when they are not there.
+/// Returns the start of the rows behind the two lines of the heading; 0 when these are not valid, which is
+/// reported.
 std::size_t behind_heading(std::string_view text, Diagnostics& diagnostics) {
   const std::string_view mark = line_at(text, 0, text.find('\n'));
   if (!mark.starts_with(kMark)) {
@@ -197,12 +210,13 @@ std::size_t behind_heading(std::string_view text, Diagnostics& diagnostics) {
   return std::min(text.find('\n', second), text.size() - 1) + 1;
 }
 
+/// The kind of a row is its first field, so the line need not be split.
 bool is_wanted(std::string_view line, EvidenceOf wanted) {
   if (wanted == EvidenceOf::everything) return true;
   return line.starts_with("collective,") == (wanted == EvidenceOf::collectives);
 }
 
-/// Whether the text can be a store at all.
+/// Returns whether the text can be a store; reports the reason otherwise.
 bool is_readable(std::string_view text, Diagnostics& diagnostics) {
   if (text.size() > kLargestEvidence)
     add_mistake(diagnostics, {}, fmt::format("is larger than {} bytes", kLargestEvidence));
@@ -234,9 +248,11 @@ bool read_evidence(const SourceText& source, Diagnostics& diagnostics, EvidenceT
   std::size_t at = behind_heading(text, diagnostics);
   for (int number = 3; at > 0 && at < text.size() && !is_full(diagnostics); ++number) {
     const std::size_t end = text.find('\n', at);
+    // A line without its end was cut off while it was written.
     if (end == std::string_view::npos) return true;
     const std::string_view line = line_at(text, at, end);
     at = end + 1;
+    // Comments are inputs (evidence_inputs.hpp).
     if (line.empty() || line.starts_with('#') || !is_wanted(line, wanted)) continue;
     if (into.size() >= most) {
       add_mistake(diagnostics, {number, 1, 1}, fmt::format("more than {} rows", kMostObservations));

@@ -1,4 +1,4 @@
-// Stores of evidence as text: rows of what was measured beside what was predicted, read and written.
+// Stores of evidence as text: rows of measurements beside their predictions, read and written.
 #pragma once
 
 #include <string>
@@ -8,24 +8,24 @@
 
 namespace foretrain {
 
-/// A store may have so many rows and bytes.
+/// Largest numbers of rows and bytes of a store.
 inline constexpr std::size_t kMostObservations = 1'000'000;
 inline constexpr std::size_t kLargestEvidence = 256u << 20;
-/// Measured over predicted beyond this, either way, is a mistake of the unit: the largest residual of
-/// docs/measured is 7.
+/// Largest ratio of measured to predicted, or the reverse; more is a mistake of the unit. The largest
+/// residual of docs/measured is 7.
 inline constexpr double kLargestQuotient = 100;
 
-/// "# foretrain evidence 1" and the names of the columns.
+/// Returns the heading: "# foretrain evidence 1" and the names of the columns.
 std::string evidence_heading();
-/// One line with its end. Control characters and line ends within texts are written out.
+/// Returns a row as one line with its end. Control characters and line ends within texts are written out.
 std::string evidence_line(const Observation& row);
 
-/// Which rows of a store are wanted; those of the other kind are not looked at.
+/// The rows of a store that are wanted; rows of the other kind are skipped unread.
 enum class EvidenceOf : std::uint8_t { everything, trainings, collectives };
 
-/// Appends the rows of a whole store. A last line without its end is of a writer that was interrupted: it is
-/// left out, and the answer is true. Reports every other wrong field at its place: another version, missing
-/// columns, no numbers, times that are off by a factor that only a unit explains.
+/// Appends the rows of a whole store. If the last line has no end, its writer was interrupted: the line is
+/// omitted, and the result is true. Reports every other wrong field at its place: another version, missing
+/// columns, fields that are no numbers, times that are off by a factor that only a unit explains.
 bool read_evidence(const SourceText& source, Diagnostics& diagnostics, EvidenceTable& into,
                    EvidenceOf wanted = EvidenceOf::everything);
 

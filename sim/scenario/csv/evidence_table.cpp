@@ -1,4 +1,4 @@
-// Texts lie in a list and are found by open addressing.
+// Evidence in memory. Texts are in a list and are found by open addressing.
 #include "sim/scenario/csv/evidence_table.hpp"
 
 #include <algorithm>
@@ -10,9 +10,10 @@ namespace foretrain {
 
 namespace {
 
+/// Smallest size of the hash table.
 constexpr std::size_t kFewestPlaces = 256;
 
-/// What is_same_run() compares, in the order of comes_before().
+/// The texts that is_same_run() compares, in the order of comes_before().
 constexpr std::array<RowText, 10> kRunTexts{
     RowText::source,    RowText::model,     RowText::gpu,      RowText::cluster, RowText::framework,
     RowText::execution, RowText::precision, RowText::strategy, RowText::op,      RowText::path};
@@ -23,6 +24,7 @@ std::uint32_t hash_of(std::string_view text) {
 
 }  // namespace
 
+/// Probes linearly; the table is never full, so the loop ends.
 std::size_t TextTable::place_of(std::string_view text) const {
   const std::uint32_t hash = hash_of(text);
   const std::size_t mask = places_.size() - 1;
@@ -32,7 +34,9 @@ std::size_t TextTable::place_of(std::string_view text) const {
   }
 }
 
+/// The table is doubled before it is half full, so that a probe stays short.
 TextId TextTable::id_of(std::string_view text) {
+  // Growing moves the numbers, not the texts.
   if (places_.size() <= 2 * texts_.size()) {
     places_.assign(std::max(kFewestPlaces, 2 * places_.size()), kUnknownText);
     for (TextId id = 0; id < texts_.size(); ++id) places_[place_of(texts_[id])] = id;
@@ -57,6 +61,7 @@ EvidenceTable::EvidenceTable(const std::vector<Observation>& rows) {
   for (const Observation& row : rows) add(row);
 }
 
+/// Texts that are known already are found first, without allocation.
 void EvidenceTable::add(const Observation& row) {
   StoredRow stored = asked(row);
   for (std::size_t i = 0; i < kRowTexts; ++i)

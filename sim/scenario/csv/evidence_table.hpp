@@ -1,4 +1,4 @@
-// Many rows of evidence with each text kept once: two rows are compared by numbers, and a hundred thousand
+// Many rows of evidence with each text stored once. Two rows are compared by numbers, and a hundred thousand
 // are read in less than a tenth of a second.
 #pragma once
 
@@ -14,26 +14,33 @@
 
 namespace foretrain {
 
-/// Texts by number; equal texts have equal numbers. 0 is the empty one.
+/// Number of a text. Equal texts have equal numbers; 0 is the empty text.
 using TextId = std::uint32_t;
-inline constexpr TextId kUnknownText = 0xFFFFFFFF;  ///< of a text that no row has
+/// Number of a text that no row has.
+inline constexpr TextId kUnknownText = 0xFFFFFFFF;
 
-/// Texts by number, each stored once: a hash table with open addressing. Finding a text takes O(its length).
+/// Texts by number, each stored once, in a hash table with open addressing. Finding a text takes O(its
+/// length).
 class TextTable {
  public:
   TextTable() { id_of(""); }
-  TextId id_of(std::string_view text);  ///< taken up where it is new
+  /// Returns the number of a text, which is added if it is new.
+  TextId id_of(std::string_view text);
+  /// Returns the number of a text, or kUnknownText.
   TextId find(std::string_view text) const;
   const std::string& text(TextId id) const { return texts_[id]; }
 
  private:
+  /// Returns the place of a text in the hash table, or the free place where it would be.
   std::size_t place_of(std::string_view text) const;
   std::vector<std::string> texts_;
-  std::vector<std::uint32_t> hashes_;  ///< low bits, of each text
-  std::vector<TextId> places_;         ///< a power of two of them, at most half of them taken
+  /// Low bits of the hash of each text.
+  std::vector<std::uint32_t> hashes_;
+  /// The hash table: a power of two of places, at most half of them taken.
+  std::vector<TextId> places_;
 };
 
-/// An observation by the numbers of its texts.
+/// An observation with the numbers of its texts.
 struct StoredRow {
   Observed what = Observed::step;
   std::array<TextId, kRowTexts> texts{};
@@ -42,19 +49,21 @@ struct StoredRow {
   double measured = 0, predicted = 0;
   TextId text(RowText which) const { return texts[static_cast<std::size_t>(which)]; }
 };
+/// Returns log(measured / predicted).
 double residual_of(const StoredRow& row);
-/// As of observations, for rows of one table.
+/// Compares rows of one table as is_same_run() compares observations.
 bool is_same_run(const StoredRow& a, const StoredRow& b);
 
-/// Measured runs in a compact form: each row refers to its texts by number, so that tens of thousands of rows
-/// fit into little memory.
+/// Measured runs in a compact form. Each row refers to its texts by number, so that tens of thousands of rows
+/// need little memory. Not thread-safe.
 class EvidenceTable {
  public:
   EvidenceTable() = default;
   explicit EvidenceTable(const std::vector<Observation>& rows);
 
   void add(const Observation& row);
-  void add(const StoredRow& row) { rows_.push_back(row); }  ///< of this table's texts
+  /// Adds a row whose texts are numbers of this table.
+  void add(const StoredRow& row) { rows_.push_back(row); }
   void reserve(std::size_t rows) { rows_.reserve(rows); }
   TextTable& texts() { return texts_; }
 
@@ -64,13 +73,15 @@ class EvidenceTable {
   const std::string& text(const StoredRow& row, RowText which) const { return texts_.text(row.text(which)); }
   Observation observation(const StoredRow& row) const;
   std::vector<Observation> observations() const;
-  /// To be compared with rows of the table, and no row of it: texts that none has are unlike those of all.
+  /// Returns a row for comparisons with rows of the table, without adding it. Texts that no row has are
+  /// kUnknownText.
   StoredRow asked(const Observation& question) const;
-  /// The order of observations, so that it is no other when rows came in another one.
+  /// Orders rows as comes_before() orders observations, so that the order does not depend on the files.
   bool comes_before(const StoredRow& a, const StoredRow& b) const;
 
+  /// Keeps the first `rows` rows.
   void cut(std::size_t rows) { rows_.resize(rows); }
-  /// Of those from `first` on; how many went.
+  /// Removes rows from index `first` on for which `is_gone` is true; returns how many were removed.
   template <class Gone>
   std::size_t erase_if(std::size_t first, Gone is_gone) {
     const std::size_t before = rows_.size();

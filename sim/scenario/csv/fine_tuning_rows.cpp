@@ -1,4 +1,4 @@
-// A value a row, whose unit its metric says.
+// Rows of fine-tunings. Each row has one value, whose unit its metric determines.
 #include "sim/scenario/csv/fine_tuning_rows.hpp"
 
 #include <algorithm>
@@ -11,11 +11,12 @@ namespace foretrain {
 
 namespace {
 
+/// Upper limit of counts and sizes.
 constexpr std::int64_t kLargestTuningNumber = 1'000'000'000;
 constexpr std::array<std::string_view, 5> kTuningMetrics{"memory_gb", "step_s", "tokens_per_s",
                                                          "samples_per_s", "fits"};
 
-/// None for an empty field, or for words such as "auto".
+/// Returns a number; nullopt for an empty field, or for words such as "auto".
 std::optional<std::int64_t> tuning_size(const CsvRecord& record, std::string_view column) {
   const std::string text = record.text(column);
   const bool is_number =
@@ -23,10 +24,12 @@ std::optional<std::int64_t> tuning_size(const CsvRecord& record, std::string_vie
   return is_number ? record.integer(column, 1, kLargestTuningNumber) : std::nullopt;
 }
 
+/// Returns a number, by default 1.
 int tuning_count(const CsvRecord& record, std::string_view column) {
   return static_cast<int>(tuning_size(record, column).value_or(1));
 }
 
+/// Returns a number of parameters; 0 if the field is none.
 double tuning_parameters(const std::string& text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -58,6 +61,7 @@ FineTuningMeasurement read_fine_tuning_row(const CsvRecord& record) {
                                       {"packing", &FineTuningMeasurement::packing},
                                       {"gpu", &FineTuningMeasurement::gpu},
                                       {"notes", &FineTuningMeasurement::notes}})
+    // All other columns are texts as they are.
     m.*place = record.text(column);
   m.rank = tuning_size(record, "rank"), m.sequence = tuning_size(record, "seq_len");
   m.micro_batch = tuning_size(record, "micro_batch"), m.accumulation = tuning_size(record, "accumulation");
@@ -70,6 +74,7 @@ FineTuningMeasurement read_fine_tuning_row(const CsvRecord& record) {
                  "memory_gb, step_s, tokens_per_s, samples_per_s or fits");
   else
     m.metric = static_cast<FineTuningMeasurement::Metric>(found - kTuningMetrics.begin());
+  // Only `fits` may be zero: the job ran out of memory.
   const bool is_zero = record.text("value") == "0";
   if (m.metric != FineTuningMeasurement::Metric::fits)
     m.value = record.positive("value", 1e-9, 1e15);

@@ -1,6 +1,6 @@
-// Shapes are written as NeuSight publishes them: "B4xM8xN16xK32", where N is what the product sums over,
-// "B4xH8", "B=4 Input_Channel=8 …"; those of large models as aiconfigurator does: "M4xN8xK16", where K is
-// what the product sums over, "B1xS2xHq3xHkv4xD5".
+// Rows of kernels. Shapes are written as NeuSight publishes them: "B4xM8xN16xK32", where N is the dimension
+// over which the product sums, "B4xH8", "B=4 Input_Channel=8 …". Those of large models are written as in
+// aiconfigurator: "M4xN8xK16", where K is the dimension over which the product sums, "B1xS2xHq3xHkv4xD5".
 #include "sim/scenario/csv/kernel_rows.hpp"
 
 #include <algorithm>
@@ -18,13 +18,14 @@ namespace {
 
 const std::vector<std::string> kPrecisions{"fp32", "tf32", "fp16", "bf16", "fp8"};
 
-/// A letter or word of a shape, and the number it sets.
+/// A letter or word of a shape, and the number that it sets.
 struct ShapePart {
   std::string_view key;
   std::int64_t KernelShape::*number;
   std::int64_t least = 1;
 };
 
+/// The parts of each notation, in their order.
 constexpr ShapePart kProductParts[] = {{"B", &KernelShape::batch},
                                        {"M", &KernelShape::rows},
                                        {"N", &KernelShape::depth},
@@ -40,11 +41,13 @@ constexpr ShapePart kRowParts[] = {{"B", &KernelShape::rows}, {"H", &KernelShape
 constexpr ShapePart kConvolutionParts[] = {{"B=", &KernelShape::batch},
                                            {"Input_Channel=", &KernelShape::channels},
                                            {"Output_Channel=", &KernelShape::columns},
-                                           {"Kernel_Szie=", &KernelShape::window},  // sic
+                                           // The misspelling is that of the published files.
+                                           {"Kernel_Szie=", &KernelShape::window},
                                            {"Input_Size=", &KernelShape::side},
                                            {"Stride=", &KernelShape::stride},
                                            {"Padding=", &KernelShape::padding, 0}};
 
+/// The notation of a class of kernels: its parts, the character between them, and an example for hints.
 struct ShapeForm {
   std::span<const ShapePart> parts;
   char separator;
@@ -61,7 +64,7 @@ ShapeForm form_of(KernelClass cls) {
   return {kRowParts, 'x', "B4096xH1024"};
 }
 
-/// Takes "key" and a number from the front of `text`; false when something else stands there.
+/// Takes "key" and a number from the front of `text`; returns false when it begins with something else.
 bool take(std::string_view& text, const ShapePart& part, KernelShape& shape) {
   if (!text.starts_with(part.key)) return false;
   text.remove_prefix(part.key.size());
@@ -73,6 +76,7 @@ bool take(std::string_view& text, const ShapePart& part, KernelShape& shape) {
   return true;
 }
 
+/// Returns the shape of a text; nullopt unless it has exactly the parts of the notation.
 std::optional<KernelShape> shape_of(std::string_view text, const ShapeForm& form) {
   KernelShape shape;
   for (std::size_t i = 0; i < form.parts.size(); ++i) {
@@ -83,7 +87,7 @@ std::optional<KernelShape> shape_of(std::string_view text, const ShapeForm& form
   return text.empty() ? std::optional(shape) : std::nullopt;
 }
 
-/// Of the largest tensor.
+/// Returns the elements of the largest tensor, as a double because the product may exceed 64 bits.
 double elements_of(const KernelShape& s) {
   const auto d = [](std::int64_t number) { return static_cast<double>(number); };
   const double images = d(s.batch) * std::max(d(s.channels), d(s.columns)) *
@@ -94,7 +98,7 @@ double elements_of(const KernelShape& s) {
   return std::max({images, matrices, rows, d(s.channels) * d(s.columns) * d(s.window) * d(s.window)});
 }
 
-/// What no tensor can be; empty when nothing is wrong.
+/// Returns why no tensors have this shape; empty when they can.
 std::string nonsense_in(const KernelShape& s) {
   if (s.window > s.side + 2 * s.padding)
     return fmt::format("a window of {} does not fit into {} with padding {}", s.window, s.side, s.padding);
@@ -107,10 +111,12 @@ std::string nonsense_in(const KernelShape& s) {
   return "";
 }
 
-/// The catalog's name of the one GPU whose name begins with `text`; `text` itself where none or several do.
+/// Returns the catalog's name of the one GPU whose name begins with `text`; `text` itself if none or several
+/// do.
 std::string full_gpu_name(std::string_view text, const std::vector<std::string>& gpus) {
   const std::string* found = nullptr;
   for (const std::string& name : gpus) {
+    // An exact name wins over names that it begins.
     if (name == text) return name;
     if (!name.starts_with(text) || name[text.size()] != '-') continue;
     if (found) return std::string(text);
@@ -119,7 +125,8 @@ std::string full_gpu_name(std::string_view text, const std::vector<std::string>&
   return found ? *found : std::string(text);
 }
 
-/// Which arithmetic an operator is measured in: tensor-core kernels in 16 and 8 bit, all others not in 8.
+/// Returns a mistake in the precision: kernels on tensor cores are measured in 16 or 8 bits, all others not
+/// in 8.
 std::string fault_of_precision(const KernelMeasurement& m) {
   const bool is_tensor = m.op->cls == KernelClass::tensor_product || m.op->cls == KernelClass::attention;
   if (is_tensor && (m.precision == "fp32" || m.precision == "tf32"))
@@ -163,9 +170,11 @@ std::optional<KernelMeasurement> read_kernel(const CsvRecord& record, const std:
   static const std::vector<std::string> names = names_of_rows(kernel_operators());
   KernelMeasurement m;
   m.op = find_row(kernel_operators(), record.one_of("op", names));
+  // Each fault is reported; a row without a shape is dropped.
   m.precision = record.one_of("precision", kPrecisions);
   m.gpu = full_gpu_name(record.text("gpu"), gpus);
-  if (std::ranges::count(gpus, m.gpu) == 0) record.one_of("gpu", gpus);  // says what is wrong
+  // The call reports what is wrong with the name.
+  if (std::ranges::count(gpus, m.gpu) == 0) record.one_of("gpu", gpus);
   m.time_us = record.positive("time_us", kShortestTime * 1e6, to_seconds(kLongestTime) * 1e6);
   m.kernel = record.text("kernel"), m.source = record.text("source");
   m.shape_text = record.text("shape"), m.line = record.line();

@@ -1,4 +1,4 @@
-// Measured times of single kernels: what ran, in which shape, on which GPU.
+// Measured times of single kernels: operator, shape, precision, GPU.
 #pragma once
 
 #include <array>
@@ -12,29 +12,31 @@
 
 namespace foretrain {
 
-/// What limits a kernel's operator, and how its shape is written.
+/// Classes of kernels: the limit of the operator's speed, and the notation of its shape.
 enum class KernelClass { product, convolution, pointwise, softmax, layer_norm, tensor_product, attention };
 
-/// "product", …
+/// Returns the name of a class in messages, such as "product".
 std::string_view name_of(KernelClass cls);
 
-/// One operator of the files: its name, its class, and how many tensors a pointwise one reads and writes.
+/// One operator of the files: its name, its class, and how many tensors a pointwise operator reads and
+/// writes.
 struct KernelOperator {
   std::string_view name;
   KernelClass cls;
   int tensors = 2;
 };
 
-/// bmm, linear, conv, add, gemm, attention_fwd_causal, …
+/// Returns all operators: bmm, linear, conv, add, gemm, attention_fwd_causal, …
 const std::vector<KernelOperator>& kernel_operators();
 
-/// Numbers of a shape. Products: batch of rows x depth by depth x columns; convolutions: batch of channels x
-/// side x side, `columns` filters of window x window; attention: batch of `rows` tokens, `columns` numbers
-/// wide a head; all others: rows of `columns` numbers.
+/// Numbers of a shape. Products: a batch of rows x depth times depth x columns. Convolutions: a batch of
+/// channels x side x side, with `columns` filters of window x window. Attention: a batch of `rows` tokens,
+/// with heads of `columns` numbers. All others: rows of `columns` numbers.
 struct KernelShape {
   std::int64_t batch = 1, rows = 1, depth = 1, columns = 1;
   std::int64_t channels = 1, side = 1, window = 1, stride = 1, padding = 0;
   std::int64_t heads = 1, kv_heads = 1;
+  /// Returns the side of a convolution's result.
   std::int64_t result_side() const { return (side + 2 * padding - window) / stride + 1; }
 };
 
@@ -48,16 +50,16 @@ struct KernelMeasurement {
   int line = 0;
 };
 
-/// op,shape,precision,gpu,time_us, and kernel,source that may be missing.
+/// Return the columns op,shape,precision,gpu,time_us, and the optional ones kernel,source.
 const std::vector<std::string>& kernel_columns();
 const std::vector<std::string>& optional_kernel_columns();
 
-/// Largest number in a shape, and largest number of elements of one of its tensors.
+/// Upper limits of a number in a shape, and of the elements of one of its tensors.
 inline constexpr std::int64_t kMostInShape = std::int64_t{1} << 31;
 inline constexpr double kMostKernelElements = 1e15;
 
-/// Nothing for a row without a shape. `gpus`: those that there are; the start of a name will do where only
-/// one begins so ("b200").
+/// Reads one row; returns nullopt for a row without a valid shape, which is reported. `gpus`: names of the
+/// catalog. The start of a name is accepted if only one name begins with it ("b200").
 std::optional<KernelMeasurement> read_kernel(const CsvRecord& record, const std::vector<std::string>& gpus);
 
 }  // namespace foretrain

@@ -1,4 +1,4 @@
-// One row a step: integers, times and texts, many of which a source may leave out.
+// Rows of large models. Each row is one step with integers, times and texts, many of which a source may omit.
 #include "sim/scenario/csv/large_model_rows.hpp"
 
 #include <algorithm>
@@ -12,15 +12,18 @@ namespace foretrain {
 
 namespace {
 
+/// Upper limits of parameters, of sizes, and of degrees and numbers of GPUs.
 constexpr std::int64_t kMostParameters = std::int64_t{1} << 50, kMostSize = 1'000'000'000,
                        kMostDegree = 10'000'000;
 
+/// Reads a number from 1 to `most`; nullopt for an empty field.
 std::optional<std::int64_t> optional_integer(const CsvRecord& record, std::string_view column,
                                              std::int64_t most) {
   if (record.text(column).empty()) return std::nullopt;
   return record.integer(column, 1, most);
 }
 
+/// Reads a number; 0 for an empty field.
 double optional_positive(const CsvRecord& record, std::string_view column, double least, double most) {
   return record.text(column).empty() ? 0 : record.positive(column, least, most);
 }
@@ -70,6 +73,7 @@ const std::vector<std::string>& optional_large_model_columns() {
 std::string LargeModelMeasurement::noted(std::string_view key) const {
   const std::string wanted = std::string(key) + "=";
   for (std::size_t at = notes.find(wanted); at != std::string::npos; at = notes.find(wanted, at + 1)) {
+    // The key must be a word of its own: "tp" is not the end of "vtp".
     if (at > 0 && notes[at - 1] != ' ' && notes[at - 1] != ';') continue;
     const std::size_t begin = at + wanted.size();
     return notes.substr(begin, notes.find_first_of("; ", begin) - begin);

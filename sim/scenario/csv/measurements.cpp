@@ -1,4 +1,5 @@
-// Kinds of files are told apart by their headers; kernels have a reader of their own (kernel_rows).
+// Files of measurements. Kinds of files are distinguished by their headers; each kind has a reader of its
+// rows.
 #include "sim/scenario/csv/measurements.hpp"
 
 #include <algorithm>
@@ -25,6 +26,7 @@ const std::vector<std::string> kMetrics{"samples_per_s", "step_s", "epoch_s", "r
 const std::vector<std::string> kOps{"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce",
                                     "alltoall",   "sendrecv",   "gather",         "scatter"};
 
+/// Hint with the columns of all kinds.
 constexpr std::string_view kKinds =
     "a file of training runs has "
     "series,model,cluster,strategy,precision,batch_per_gpu,gpus,nodes,metric,value,settings,source, "
@@ -34,14 +36,15 @@ constexpr std::string_view kKinds =
     "global_batch,tp,pp,vpp,cp,ep,dp,zero_stage_or_fsdp,recompute,precision,gpu,nodes,gpus,framework,"
     "step_time_s,tokens_per_s_per_gpu,tflops_per_gpu,mfu,memory_gb,notes";
 
+/// Upper limit of a job's GPUs.
 constexpr std::int64_t kMostMeasuredGpus = 10'000'000;
 
-/// 0 when the field is wrong.
+/// Returns the number of GPUs; 0 when the field is wrong.
 int gpus_of(const CsvRecord& record) {
   return static_cast<int>(record.integer("gpus", 1, kMostMeasuredGpus).value_or(0));
 }
 
-/// A node in use holds at least one of the GPUs.
+/// Returns the number of nodes; reports more nodes than GPUs, because a node in use has at least one.
 int nodes_of(const CsvRecord& record, int gpus) {
   const auto nodes = static_cast<int>(record.integer("nodes", 1, kMostMeasuredGpus).value_or(1));
   if (gpus > 0 && nodes > gpus)
@@ -56,6 +59,7 @@ Measurement::Metric metric_of(const CsvRecord& record) {
                               : static_cast<Measurement::Metric>(at - kMetrics.begin());
 }
 
+/// Reads "key=value;key=value"; reports items without a key.
 Settings settings_of(const CsvRecord& record) {
   const std::string text = record.text("settings");
   Settings settings;
@@ -107,7 +111,7 @@ CollectiveMeasurement read_collective(const CsvRecord& record) {
   return m;
 }
 
-/// The first record; none for a text that cannot be read at all.
+/// Returns the first record; none for a text that cannot be read at all.
 std::optional<std::vector<CsvField>> read_header(const SourceText& source, CsvLines& lines,
                                                  Diagnostics& diagnostics) {
   const bool too_large = source.text.size() > kLargestMeasurements, text = !too_large && is_text(source.text);
@@ -118,13 +122,15 @@ std::optional<std::vector<CsvField>> read_header(const SourceText& source, CsvLi
   return first;
 }
 
-/// Nothing for a header of no kind.
+/// Returns the kind of file; nullopt for a header of no kind. Columns that only one kind has decide, so that
+/// one missing column is reported and does not change the kind.
 std::optional<MeasurementFile::Kind> kind_of(const CsvHeader& header) {
   using Kind = MeasurementFile::Kind;
   if (header.has("method") && header.has("weights_dtype")) return Kind::fine_tunings;
   if (header.has("tp") || header.has("step_time_s")) return Kind::large_models;
   if (header.has("model") || header.has("metric") || header.has("value")) return Kind::scaling;
   const bool has_series = header.has("series") || header.has("cluster");
+  // Names of GPUs are a column of other files, too.
   if (header.has("shape") || (header.has("gpu") && !has_series)) return Kind::kernels;
   const bool is_collective = header.has("time_us") || header.has("op") || header.has("bytes");
   return is_collective ? std::optional(Kind::collective) : std::nullopt;
@@ -141,7 +147,7 @@ void check_columns(const CsvHeader& header, const std::vector<CsvField>& fields,
     header.check(fields, large_model_columns(), optional_large_model_columns(), diagnostics);
 }
 
-/// A mistake in one row of many sources costs that row.
+/// Reads a row of large models. A mistake costs only that row, because a file has rows of many sources.
 void read_large_row(const SourceText& source, const CsvHeader& header, const std::vector<CsvField>& fields,
                     MeasurementFile& file) {
   Diagnostics own(source);
@@ -149,6 +155,7 @@ void read_large_row(const SourceText& source, const CsvHeader& header, const std
   if (record.is_sound()) file.large_models.push_back(read_large_model(record));
   if (own.empty()) return;
   const Diagnostic& first = own.found().front();
+  // The row was added before its mistake was found.
   if (file.large_models.size() > 0 && file.large_models.back().line == record.line())
     file.large_models.pop_back();
   file.unread.emplace_back(record.line(), first.message);
@@ -180,6 +187,7 @@ MeasurementFile read_measurements(const SourceText& source, Diagnostics& diagnos
   else
     check_columns(header, *first, file.kind = *kind, diagnostics);
   if (!diagnostics.empty()) return file;
+  // Names of the catalog are read only for kernels.
   const bool has_gpus = file.kind == MeasurementFile::Kind::kernels;
   const std::vector<std::string> gpus = has_gpus ? names_in(CatalogKind::gpus) : std::vector<std::string>{};
   std::size_t rows = 0;

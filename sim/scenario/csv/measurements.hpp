@@ -1,5 +1,5 @@
-// Measured trainings, collectives, kernels and steps of large models as CSV: what `validate` compares
-// predictions with.
+// Measured trainings, collectives, kernels and steps of large models as CSV; `validate` compares predictions
+// with them.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,15 @@
 
 namespace foretrain {
 
-/// What a measured value may be in its unit: what lies beyond was not meant, and errors against it are no
-/// numbers.
+/// Range of a measured value in its unit. Values outside are mistakes, and errors against them would be
+/// meaningless.
 inline constexpr double kLeastMeasured = 1e-9, kMostMeasured = 1e15;
 
-/// Largest measurement file, and its largest number of rows.
+/// Largest measurement file in bytes, and its largest number of rows.
 inline constexpr std::size_t kLargestMeasurements = 16u << 20;
 inline constexpr std::size_t kMostMeasurements = 1'000'000;
 
+/// Settings "key=value" of a row, in its order.
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
 /// Throughput or time of one training run.
@@ -31,7 +32,8 @@ struct Measurement {
   std::int64_t batch_per_gpu = 1;
   int gpus = 1, nodes = 1;
   Metric metric = Metric::samples_per_s;
-  double value = 0;  ///< in the metric's unit; rate: any unit, only ratios within a series count
+  /// Value in the metric's unit; rate: any unit, only ratios within a series count.
+  double value = 0;
   Settings settings;
   std::string source;
   int line = 0;
@@ -57,12 +59,13 @@ struct MeasurementFile {
   std::vector<KernelMeasurement> kernels;
   std::vector<LargeModelMeasurement> large_models;
   std::vector<FineTuningMeasurement> fine_tunings;
-  /// Rows of large models that could not be read, by line, with the reason; the others are read all the same.
+  /// Rows of large models that could not be read, by line, with the reason. The other rows are read all the
+  /// same.
   std::vector<std::pair<int, std::string>> unread;
 };
 
-/// Reads any kind, told apart by the header line. Lines that start with '#' are comments; fields follow
-/// RFC 4180; columns may stand in any order. Reports every wrong field at its place.
+/// Reads a file of any kind; the header line determines the kind. Lines that start with '#' are comments;
+/// fields follow RFC 4180; columns may be in any order. Reports every wrong field at its place.
 MeasurementFile read_measurements(const SourceText& source, Diagnostics& diagnostics);
 
 }  // namespace foretrain

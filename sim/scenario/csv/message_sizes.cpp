@@ -1,5 +1,5 @@
-// An item is cut at its colons; each part is a number with a unit. What grows must grow: a factor of 1 or a
-// start of 0 would never end.
+// Reader of message sizes. An item is cut at its colons; each part is a number with a unit. Ranges that would
+// never end are refused: a factor of 1, or a factor with a start of 0.
 #include "sim/scenario/csv/message_sizes.hpp"
 
 #include <charconv>
@@ -22,6 +22,7 @@ struct Piece {
   SourceSpan span() const { return {1, column, std::max(1, static_cast<int>(text.size()))}; }
 };
 
+/// Splits a piece at a character; the parts keep their columns.
 std::vector<Piece> split(Piece whole, char separator) {
   std::vector<Piece> parts;
   for (std::size_t begin = 0; begin <= whole.text.size();) {
@@ -32,13 +33,14 @@ std::vector<Piece> split(Piece whole, char separator) {
   return parts;
 }
 
+/// Removes blanks around a piece.
 Piece trimmed_piece(Piece piece) {
   while (piece.text.starts_with(' ')) piece.text.remove_prefix(1), ++piece.column;
   while (piece.text.ends_with(' ')) piece.text.remove_suffix(1);
   return piece;
 }
 
-/// The number at the front; nothing when there is none or it is negative.
+/// Takes the number at the front; nullopt when there is none or it is negative.
 std::optional<double> take_number(std::string_view& text) {
   double value = 0;
   const auto [end, problem] =
@@ -48,7 +50,7 @@ std::optional<double> take_number(std::string_view& text) {
   return value;
 }
 
-/// "", "B", "K", "Ki", "KB", "KiB", …: 1, 2^10, …; nothing for anything else.
+/// Returns the factor of a unit: "", "B", "K", "Ki", "KB", "KiB", … are 1, 2^10, …; nullopt for other texts.
 std::optional<double> unit_of(std::string_view text) {
   double unit = 1;
   if (!text.empty() && text != "B") {
@@ -63,6 +65,7 @@ std::optional<double> unit_of(std::string_view text) {
   return text.empty() || text == "B" ? std::optional(unit) : std::nullopt;
 }
 
+/// Reads one list of sizes.
 class SizeReader {
  public:
   explicit SizeReader(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
@@ -72,6 +75,7 @@ class SizeReader {
     for (const Piece& item : split({text, 1}, ',')) {
       if (!text.empty()) read_item(trimmed_piece(item));
       if (is_full()) break;
+      // Stops at the limits of mistakes and sizes.
     }
     return std::move(sizes_);
   }
@@ -79,6 +83,7 @@ class SizeReader {
  private:
   static constexpr std::string_view kHint = "as in 8:1G:2, 1M:8M:+1M, 64M or 4K,1M,256M";
 
+  // Returns whether reading can stop: too many mistakes or sizes.
   bool is_full() const {
     return diagnostics_.found().size() >= Diagnostics::kMostDiagnostics || sizes_.size() > kMostSizes;
   }
@@ -88,6 +93,7 @@ class SizeReader {
       diagnostics_.report(piece.span(), std::move(message), std::string(hint));
   }
 
+  // Returns the size of a piece; reports wrong ones.
   std::optional<Bytes> size(const Piece& piece) {
     std::string_view rest = piece.text;
     const auto number = take_number(rest);
@@ -99,6 +105,7 @@ class SizeReader {
     return std::nullopt;
   }
 
+  // Reads a size or a range.
   void read_item(const Piece& item) {
     const std::vector<Piece> parts = split(item, ':');
     if (parts.size() > 3) return report(item, "a range is FROM:TO:FACTOR or FROM:TO:+STEP");
@@ -106,13 +113,16 @@ class SizeReader {
     if (parts.size() == 1) return from ? add(item, *from) : void();
     const auto to = size(parts[1]);
     if (from && to && *from > *to) return report(item, "the range ends before it begins");
+    // The step has a sign, which a factor cannot have.
     if (parts.size() == 3 && parts[2].text.starts_with('+')) return read_step(item, parts[2], from, to);
     const auto factor = parts.size() == 3 ? read_factor(parts[2]) : std::optional(2.0);
     if (!from || !to || !factor) return;
+    // 0 times any factor stays 0.
     if (from->count == 0 && to->count > 0)
       return report(parts[0], "a factor never leaves 0 bytes", "start at 1, or use +STEP");
     for (double at = static_cast<double>(from->count); at <= static_cast<double>(to->count) && !is_full();) {
       add(item, {static_cast<std::int64_t>(at)});
+      // Each size is at least one byte larger, so that the loop ends for factors near 1.
       at = std::max(std::floor(at * *factor), at + 1);
     }
   }
@@ -145,6 +155,7 @@ class SizeReader {
 }  // namespace
 
 std::vector<Bytes> read_message_sizes(const SourceText& source, Diagnostics& diagnostics) {
+  // Longest list in bytes.
   constexpr std::size_t kLongest = 10'000;
   if (source.text.size() <= kLongest && is_text(source.text) && source.text.find('\n') == std::string::npos) {
     return SizeReader(diagnostics).read(source.text);

@@ -1,4 +1,4 @@
-// What makes two rows one run, and the order that rows have whatever that of their files.
+// Observations: the identity of a run, and an order of rows that does not depend on their files.
 #include "sim/scenario/csv/observation.hpp"
 
 #include <cmath>
@@ -8,6 +8,7 @@ namespace foretrain {
 
 namespace {
 
+/// The properties of a run, as a tuple to compare.
 auto run_key_of(const Observation& r) {
   return std::tie(r.what, r.source, r.model, r.gpu, r.cluster, r.framework, r.execution, r.precision,
                   r.strategy, r.op, r.path, r.size, r.gpus, r.nodes);

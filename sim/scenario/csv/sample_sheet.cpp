@@ -1,4 +1,5 @@
-// Three caps: samples, remembered reasons, and facts. What is dropped behind a cap is counted or said once.
+// The sheet has three limits: samples, remembered reasons, and facts. Entries beyond a limit are counted, or
+// reported once.
 #include "sim/scenario/csv/sample_sheet.hpp"
 
 #include <algorithm>
@@ -14,21 +15,25 @@ namespace foretrain {
 
 namespace {
 
+/// Largest number of facts, and longest fact in bytes.
 constexpr std::size_t kMostFacts = 200;
 constexpr std::size_t kLongestFact = 2000;
 
-/// Logs come in every encoding, with the colours of terminals, and a cut may fall into a character.
+/// Makes a text printable. Logs have any encoding and the colours of terminals, and a cut may fall into a
+/// character.
 void make_printable(std::string& text) {
   if (!is_printable(text)) text = printable(text);
 }
 
 }  // namespace
 
+/// Shares may be zero or negative; all other values are positive.
 std::string fault_of(const Sample& sample) {
   const std::string unit(kSampleUnitNames[static_cast<std::size_t>(sample.unit)]);
   if (std::isnan(sample.value)) return "the value is not a number";
   if (std::isinf(sample.value)) return "the value is infinite";
   const bool is_share = sample.unit == SampleUnit::share;
+  // A share may be zero; a time or rate may not.
   if (!is_share && sample.value == 0) return fmt::format("the value is 0 {}", unit);
   if (!is_share && sample.value < 0) return fmt::format("the value is negative: {} {}", sample.value, unit);
   if (!is_share && (sample.value < kLeastMeasured || sample.value > kMostMeasured))
@@ -56,6 +61,7 @@ bool SampleSheet::count_row() {
 
 void SampleSheet::add(Sample sample) {
   if (is_full_) return;
+  // The reason is noted once, for the first sample beyond the limit.
   if (file_.samples.size() >= kMostSamples) {
     is_full_ = true;
     return skip(sample.line,
@@ -100,6 +106,7 @@ void SampleSheet::include(SampleFile other) {
 
 SampleFile SampleSheet::take() {
   if (unnamed_ > 0) {
+    // The last reason is replaced by the number of the others.
     SkippedLine& last = file_.skipped.back();
     last.why = fmt::format("this line and {} more below it were left out too", unnamed_);
   }

@@ -1,5 +1,5 @@
-// Samples as values, and as CSV text: provenance in comments, one row each, numbers so that they read back
-// the same.
+// Samples as values, and as CSV text: facts in comments, one row per sample, numbers with all digits that
+// reading back needs.
 #include "sim/scenario/csv/samples.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace foretrain {
 
 namespace {
 
-/// A text on one line, without spaces around it.
+/// Returns a text on one line, without blanks around it.
 std::string line_of(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n"), last = text.find_last_not_of(" \t\r\n");
   if (first == std::string_view::npos) return "";
@@ -20,7 +20,7 @@ std::string line_of(std::string_view text) {
   return line;
 }
 
-/// One word, as a key of a comment is.
+/// Returns one word, as keys of comments are.
 std::string sample_key_of(std::string_view text) {
   std::string key = line_of(text);
   std::replace_if(
@@ -29,7 +29,7 @@ std::string sample_key_of(std::string_view text) {
   return key;
 }
 
-/// A text on one line, in quotes where CSV needs them.
+/// Returns a text on one line, in quotes if CSV needs them.
 std::string field_of(std::string_view text) {
   std::string field = line_of(text);
   if (field.find_first_of(",\"") == std::string::npos) return field;
@@ -38,6 +38,7 @@ std::string field_of(std::string_view text) {
   return "\"" + field + "\"";
 }
 
+/// Returns settings as one column; a separator in a value becomes a comma.
 std::string settings_text(const Settings& settings) {
   std::string text;
   for (const auto& [key, value] : settings) {

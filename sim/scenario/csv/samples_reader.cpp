@@ -1,5 +1,5 @@
-// Reads samples as CSV: columns by name, a wrong field keeps its row out; provenance stands in the comments
-// above the header.
+// Reader of samples CSV. Columns are found by name, and a wrong field excludes its row. Facts are in the
+// comments above the header.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -20,12 +20,14 @@ namespace {
 
 const std::vector<std::string> kColumns{"kind", "what",   "gpus",    "nodes",    "bytes", "value",
                                         "unit", "spread", "repeats", "settings", "source"};
-constexpr std::size_t kKnownWidth = 40;  ///< of a quoted field
+/// Longest part of a field that a message quotes.
+constexpr std::size_t kKnownWidth = 40;
 
 std::string in_quotes(std::string_view text) {
   return fmt::format("\"{}{}\"", text.substr(0, kKnownWidth), text.size() > kKnownWidth ? "…" : "");
 }
 
+/// Returns the index of a name, or nullopt.
 template <std::size_t N>
 std::optional<std::size_t> index_in(const std::array<std::string_view, N>& names, std::string_view name) {
   const auto at = std::find(names.begin(), names.end(), name);
@@ -33,7 +35,7 @@ std::optional<std::size_t> index_in(const std::array<std::string_view, N>& names
   return static_cast<std::size_t>(at - names.begin());
 }
 
-/// Where each column stands in a row; SIZE_MAX: nowhere.
+/// Returns the place of each column in a row; SIZE_MAX: it is missing.
 std::vector<std::size_t> find_columns(const std::vector<CsvField>& header) {
   std::vector<std::size_t> places;
   for (const std::string& name : kColumns) {
@@ -44,12 +46,14 @@ std::vector<std::size_t> find_columns(const std::vector<CsvField>& header) {
   return places;
 }
 
+/// Returns whether a header has the columns kind, what and unit, which tell it from other CSV files.
 bool names_samples(const std::vector<CsvField>& header) {
   const std::vector<std::size_t> places = find_columns(header);
   return std::all_of(places.begin(), places.begin() + 2, [](std::size_t at) { return at != SIZE_MAX; }) &&
          places[6] != SIZE_MAX;
 }
 
+/// Reports unknown, repeated and missing columns.
 void check_header(const std::vector<CsvField>& header, Diagnostics& diagnostics) {
   for (const CsvField& field : header) {
     const std::string name(trimmed(field.text));
@@ -57,6 +61,7 @@ void check_header(const std::vector<CsvField>& header, Diagnostics& diagnostics)
     if (std::find(kColumns.begin(), kColumns.end(), name) == kColumns.end())
       diagnostics.report(field.span, fmt::format("unknown column {}", in_quotes(name)),
                          did_you_mean(name, kColumns));
+    // A repeated column is reported at its second place.
     const auto same = [&](const CsvField& other) { return trimmed(other.text) == name; };
     if (&*std::find_if(header.begin(), header.end(), same) != &field)
       diagnostics.report(field.span, fmt::format("the column {} is there twice", in_quotes(name)));
@@ -72,16 +77,18 @@ void check_header(const std::vector<CsvField>& header, Diagnostics& diagnostics)
   }
 }
 
-/// One row seen through the header; the first wrong field is remembered with its place.
+/// One row seen through the header. The first wrong field is remembered with its place.
 class Row {
  public:
   Row(const std::vector<CsvField>& fields, const std::vector<std::size_t>& places)
       : fields_(fields), places_(places) {}
 
+  // Returns the first mistake; empty when there is none.
   const std::string& why() const { return why_; }
 
   std::string_view text(std::size_t column) const { return trimmed(fields_[places_[column]].text); }
 
+  // Returns the index of a field among names.
   template <std::size_t N>
   std::size_t one_of(std::size_t column, const std::array<std::string_view, N>& names) {
     const auto at = index_in(names, text(column));
@@ -89,6 +96,7 @@ class Row {
     return at.value_or(0);
   }
 
+  // Returns an integer in [least, most]; an empty field may have a default.
   std::int64_t integer(std::size_t column, std::int64_t least, std::int64_t most,
                        std::optional<std::int64_t> when_empty = {}) {
     const std::string_view field = text(column);
@@ -101,6 +109,7 @@ class Row {
     return is_right ? value : least;
   }
 
+  // Returns a finite number; an empty field may have a default.
   double number(std::size_t column, std::optional<double> when_empty = {}) {
     const std::string_view field = text(column);
     if (field.empty() && when_empty) return *when_empty;
@@ -112,6 +121,7 @@ class Row {
     return is_right ? value : 0;
   }
 
+  // Returns the settings "key=value;key=value".
   Settings settings(std::size_t column) {
     Settings settings;
     const std::string_view field = text(column);
@@ -128,6 +138,7 @@ class Row {
     return settings;
   }
 
+  // Remembers the first mistake.
   void refuse(std::size_t column, const std::string& what) {
     const CsvField& field = fields_[places_[column]];
     if (why_.empty())
@@ -141,7 +152,7 @@ class Row {
   std::string why_;
 };
 
-/// Why a row cannot be looked at field by field; empty when it can.
+/// Returns why a row cannot be read field by field; empty when it can.
 std::string shape_fault(const std::vector<CsvField>& fields, std::size_t columns) {
   for (const CsvField& field : fields) {
     if (!field.fault.empty()) return fmt::format("column {}: {}", field.span.column, field.fault);
@@ -151,6 +162,7 @@ std::string shape_fault(const std::vector<CsvField>& fields, std::size_t columns
                      fields.size(), columns);
 }
 
+/// Column indices are those of kColumns.
 void read_sample_row(const std::vector<CsvField>& fields, const std::vector<std::size_t>& places,
                      SampleSheet& sheet) {
   Row row(fields, places);
@@ -172,13 +184,14 @@ void read_sample_row(const std::vector<CsvField>& fields, const std::vector<std:
   sheet.add(std::move(sample));
 }
 
-/// "# key: value" above the header, whose key is one word.
+/// Reads the facts "# key: value" above the header; a key is one word.
 void read_provenance(std::string_view text, SampleSheet& sheet) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = trimmed(text.substr(0, end));
     if (!line.empty() && line[0] != '#') return;
+    // The key is the text before the first colon.
     line = trimmed(line.substr(std::min(line.find_first_not_of('#'), line.size())));
     const std::size_t colon = std::min(line.find(':'), line.size());
     const std::string_view key = trimmed(line.substr(0, colon));
@@ -214,6 +227,7 @@ SampleFile read_samples_csv(const SourceText& source, Diagnostics& diagnostics) 
   bool goes_on = true;
   for (auto fields = lines.next(); fields && goes_on; fields = lines.next()) {
     goes_on = sheet.count_row();
+    // A row is read only if it has the header's shape.
     const std::string why = shape_fault(*fields, header->size());
     if (why.empty()) read_sample_row(*fields, places, sheet);
     if (!why.empty()) sheet.skip(lines.line(), why);

@@ -1,4 +1,4 @@
-// A first look at a TOML text before it is parsed: statements, nesting and table counts, so that parsing has
+// A scan of a TOML text before it is parsed: statements, nesting and numbers of tables, so that parsing has
 // bounded cost.
 #pragma once
 
@@ -11,11 +11,12 @@
 
 namespace foretrain {
 
-/// Brackets, or names joined by dots, may nest this deep.
+/// Largest depth of brackets, or of names joined by dots.
 inline constexpr int kDeepestNesting = 64;
-/// Table headers and dots in keys together; the parser's cost grows with their square.
+/// Largest number of table headers and dots in keys together; the parser's cost grows with their square.
 inline constexpr int kMostTables = 10'000;
-/// Values of a text, counted by commas and equal signs: a parsed one takes some hundred bytes.
+/// Largest number of values of a text, counted by commas and equal signs: a parsed value takes some hundred
+/// bytes.
 inline constexpr int kMostValues = 5'000'000;
 
 /// A fault of a text with its place.
@@ -24,19 +25,19 @@ struct TextFault {
   std::string message;
 };
 
-/// One pass over a TOML text before it is parsed: where statements of several lines begin, and the first
-/// fault that a parser would not place well.
+/// The result of a scan: the lines on which statements begin, and the first fault that a parser would not
+/// place well.
 struct TextScan {
-  /// For each line (index 0 = line 1) the line on which its statement began; differs inside lists and strings
-  /// of several lines.
+  /// For each line (index 0 = line 1) the line on which its statement began. The two differ inside lists and
+  /// strings of several lines.
   std::vector<int> statement_start;
   std::optional<TextFault> fault;
 };
 
-/// One pass over the text; exact for valid TOML, and up to the first syntax error otherwise.
+/// Scans a text in one pass. The result is exact for valid TOML, and up to the first syntax error otherwise.
 TextScan scan_text(std::string_view text);
 
-/// Valid UTF-8 without NUL bytes.
+/// Returns whether bytes are valid UTF-8 without NUL.
 bool is_text(std::string_view bytes);
 
 }  // namespace foretrain

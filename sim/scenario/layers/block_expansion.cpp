@@ -1,5 +1,9 @@
-// Every block yields at least one layer, so a budget of layers also bounds the work: expansion stops when it
-// is spent.
+// Expansion. Every block yields at least one layer, so a budget of layers also bounds the work: expansion
+// stops when the budget is spent.
+//
+// Names tell where a layer comes from: "stage1.0.conv2d" is the layer conv2d in the first repeat of the use
+// stage1. Labels of weights follow the same path if an outer use shares its weights, so that equal labels
+// mean equal weights.
 #include "sim/scenario/layers/block_expansion.hpp"
 
 #include <set>
@@ -15,22 +19,25 @@ namespace foretrain {
 
 namespace {
 
-/// Where layers are put in: what goes before their names, and before the label of their weights when an outer
+/// The place of layers: the prefix of their names, and the prefix of the label of their weights if an outer
 /// block shares its own.
 struct Place {
   std::string prefix;
   std::string label;
 
+  // Returns the place inside of a block or branch.
   Place inside(const std::string& name) const {
     return {prefix + name + ".", label.empty() ? "" : label + name + "."};
   }
 };
 
+/// The expansion of one model. Names of results are unique in the result (ResultNames).
 class Expansion {
  public:
   Expansion(const Blocks& blocks, const Arguments& of_size, Diagnostics& diagnostics)
       : blocks_(blocks), of_size_(of_size), diagnostics_(diagnostics) {}
 
+  // Returns the layers of a list of templates.
   std::vector<Layer> list(const LayerList& templates, const Arguments& arguments, const Place& place) {
     std::vector<Layer> out;
     append(templates, arguments, place, out);
@@ -38,6 +45,7 @@ class Expansion {
   }
 
  private:
+  // Appends the layers of templates, until the budget is spent.
   void append(const LayerList& templates, const Arguments& arguments, const Place& place,
               std::vector<Layer>& out) {
     for (const LayerTemplate& layer : templates) {
@@ -49,8 +57,10 @@ class Expansion {
     }
   }
 
+  // Appends one layer with its parameters' numbers, its inputs, branches and names.
   void append_layer(const LayerTemplate& from, const Arguments& arguments, const Place& place,
                     std::vector<Layer>& out) {
+    // Branches count as layers, so that empty lists in a join are bounded, too.
     layers_ += 1 + static_cast<std::int64_t>(from.branches.size());
     if (layers_ > kMostLayers) return run_out(from.layer.span);
     Layer layer = from.layer;
@@ -67,6 +77,7 @@ class Expansion {
           list(from.branches[i], arguments, place.inside(fmt::format("{}.{}", from.layer.name, i))));
     }
     layer.with = known_names(from.with, arguments);
+    // A label of its own wins over that of an outer use.
     if (!from.weights.text.empty())
       layer.weights = text_of(from.weights, arguments);
     else if (!place.label.empty())
@@ -75,11 +86,14 @@ class Expansion {
     out.push_back(std::move(layer));
   }
 
+  // Appends the layers of a block, `repeat` times. Each use has names of its own.
   void append_use(const LayerTemplate& use, const Arguments& arguments, const Place& place,
                   std::vector<Layer>& out) {
+    // A block sees the network's size and its own arguments, but not the parameters of the block around it.
     Arguments inner = of_size_;
     for (const Argument& argument : use.arguments) inner[argument.name] = lookup(argument.number, arguments);
     const std::vector<std::string> from = known_names(use.from, arguments);
+    // A parameter may be 0, which leaves the block out.
     const std::int64_t repeat =
         in_range(lookup(use.repeat, arguments), use.repeat, "repeat", {0, kRepeats.most});
     const std::size_t first = out.size();
@@ -94,7 +108,7 @@ class Expansion {
     if (first < out.size()) connect(use, arguments, from, out[first], out.back());
   }
 
-  /// A use's own names: what its first layer takes, what its last result is called.
+  /// Connects the names of a use: the input of its first layer, and the name of its last result.
   void connect(const LayerTemplate& use, const Arguments& arguments, const std::vector<std::string>& from,
                Layer& first, Layer& last) {
     if (!from.empty() && !first.from.empty()) {
@@ -106,6 +120,7 @@ class Expansion {
     define_names(use.as, arguments, last);
   }
 
+  // Returns a name with its parameters' numbers.
   std::string text_of(const NameText& name, const Arguments& arguments) {
     std::string text;
     for (const NamePart& part : parts_of(name.text)) {
@@ -115,6 +130,7 @@ class Expansion {
     return text;
   }
 
+  // Returns the unique names of earlier results; unknown ones are reported with the nearest.
   std::vector<std::string> known_names(const std::vector<NameText>& names, const Arguments& arguments) {
     std::vector<std::string> known;
     for (const NameText& name : names) {
@@ -130,7 +146,7 @@ class Expansion {
     return known;
   }
 
-  /// The name of an earlier result, here or outside, is this one's from now on.
+  /// Gives this layer the name of an earlier result, here or outside; later uses of the name mean this layer.
   void move_name(const std::string& text, SourceSpan span, Layer& layer) {
     if (auto found = names_.find(text))
       layer.as.push_back(*found);
@@ -138,9 +154,12 @@ class Expansion {
       report(span, fmt::format("no result is named \"{}\"", text), "leave the '=' out to name a new result");
   }
 
+  // Defines the names of a layer's result: "name" is new, "name=" moves an earlier name, "name+" adds to a
+  // list.
   void define_names(const std::vector<NameText>& names, const Arguments& arguments, Layer& layer) {
     for (const NameText& name : names) {
       const std::string text = text_of(name, arguments);
+      // The last character tells the kind of definition.
       if (text.back() == '+') {
         layer.as.push_back(names_.define_list(text.substr(0, text.size() - 1)) + "+");
       } else if (text.back() == '=') {
@@ -154,6 +173,7 @@ class Expansion {
     }
   }
 
+  // Returns the value of a number or formula; a formula without a value is reported.
   Number lookup(const Number& number, const Arguments& arguments) {
     bool lost = false;
     const Number found = number_of(number, arguments, lost);
@@ -162,6 +182,8 @@ class Expansion {
     return found;
   }
 
+  // Returns the number if it is in the range, else reports it and returns the least. Plain numbers were
+  // checked by the reader.
   std::int64_t in_range(const Number& given, const Number& asked, std::string_view key,
                         const NumberRange& range) {
     if (asked.formula.empty()) return given.value;
@@ -181,13 +203,14 @@ class Expansion {
     put_numbers(to, layer, values);
   }
 
+  // Reports once that the budget is spent.
   void run_out(SourceSpan span) {
     if (!spent_)
       report(span, fmt::format("the model has more than {} layers", kMostLayers), "is a repeat too large?");
     spent_ = true;
   }
 
-  /// A block used many times shows each fault once.
+  /// Returns whether a place was not reported yet: a block that is used many times shows each fault once.
   bool is_new(SourceSpan span) const { return !reported_.contains({span.line, span.column}); }
 
   void report(SourceSpan span, std::string message, std::string hint = "") {
@@ -200,6 +223,7 @@ class Expansion {
   const Arguments& of_size_;
   Diagnostics& diagnostics_;
   ResultNames names_;
+  // Layers so far, with those of branches.
   std::int64_t layers_ = 0;
   bool spent_ = false;
   std::set<std::pair<int, int>> reported_;
@@ -213,6 +237,7 @@ Number number_of(const Number& number, const Arguments& arguments, bool& lost) {
   const auto value_of = [&](std::string_view name) {
     const auto found = arguments.find(name);
     if (found == arguments.end()) return std::int64_t{0};
+    // The formula is "$name" alone, so a mistake is the argument's.
     if (number.formula.size() == name.size() + 1) span = found->second.span;
     return found->second.value;
   };

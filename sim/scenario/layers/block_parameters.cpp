@@ -1,10 +1,11 @@
-// A walk over layer templates that collects what begins with a '$'.
+// Parameters of blocks: a walk over layer templates that collects names that begin with '$'.
 #include "sim/scenario/layers/layer_template.hpp"
 
 namespace foretrain {
 
 namespace {
 
+/// Adds the parameters of a formula, or of a name.
 void add_number(const Number& number, std::vector<ParameterUse>& uses) {
   for (const NamePart& part : parts_of(number.formula)) {
     if (part.is_parameter) uses.push_back({part.text, number.span});
@@ -17,6 +18,7 @@ void add_name(const NameText& name, std::vector<ParameterUse>& uses) {
   }
 }
 
+/// Adds the parameters of all parts of the layers, including those in branches.
 void add_parameters(const LayerList& layers, std::vector<ParameterUse>& uses) {
   for (const LayerTemplate& layer : layers) {
     for (const KeyNumbers& given : layer.numbers) {
@@ -25,6 +27,7 @@ void add_parameters(const LayerList& layers, std::vector<ParameterUse>& uses) {
     for (const KeyFlag& flag : layer.flags) add_number(flag.number, uses);
     add_number(layer.repeat, uses);
     for (const Argument& argument : layer.arguments) add_number(argument.number, uses);
+    // Names may contain parameters, too.
     for (const auto* names : {&layer.from, &layer.with, &layer.as}) {
       for (const NameText& name : *names) add_name(name, uses);
     }
@@ -39,6 +42,7 @@ bool is_parameter_letter(char c) {
 
 }  // namespace
 
+/// A '$' that no letter follows is plain text.
 std::vector<NamePart> parts_of(std::string_view name) {
   std::vector<NamePart> parts;
   for (std::size_t at = 0; at < name.size();) {

@@ -1,4 +1,5 @@
-// A layer is read by the keys of its type: one that neither the type nor all layers have is unknown.
+// Reader of layers. A layer is read by the keys of its type: a key that neither the type nor all layers have
+// is unknown.
 #include "sim/scenario/layers/layer_template.hpp"
 
 #include <algorithm>
@@ -12,20 +13,24 @@ namespace foretrain {
 
 namespace {
 
+/// Longest name or formula in bytes, and largest number of a block's arguments.
 constexpr std::size_t kLongestTemplateName = 64;
 constexpr std::size_t kMostArguments = 64;
 
+/// Returns whether a value is a formula of parameters.
 bool is_formula(const Value& value) {
   const auto* text = std::get_if<std::string>(&value.data);
   return text != nullptr && text->size() <= kLongestTemplateName && is_arithmetic(*text);
 }
 
-/// One of a key's numbers: an integer, a formula of parameters, or "same".
+/// Reads one of a key's numbers: an integer, a formula of parameters, or "same" (-1). Returns nullopt for
+/// other values.
 std::optional<Number> read_number(const Value& value, const NumberRange& range) {
   const auto* text = std::get_if<std::string>(&value.data);
   const auto* integer = std::get_if<std::int64_t>(&value.data);
   if (is_formula(value)) return Number{0, *text, value.span};
   if (integer != nullptr && *integer >= range.least && *integer <= range.most)
+    // "same" padding is kept as -1.
     return Number{*integer, "", value.span};
   if (range.or_same && text != nullptr && *text == "same") return Number{-1, "", value.span};
   return std::nullopt;
@@ -43,6 +48,7 @@ std::vector<Number> read_numbers(TableReader& layer, std::string_view key, const
     return {};
   }
   std::vector<Number> numbers;
+  // Keys that take one number take no list.
   const bool is_list = list != nullptr && range.longest > 1;
   for (std::size_t i = 0; i < (is_list ? list->size() : 1); ++i) {
     const Value& one = is_list ? (*list)[i] : *value;
@@ -57,7 +63,8 @@ std::vector<Number> read_numbers(TableReader& layer, std::string_view key, const
 
 namespace {
 
-/// Puts what stands under a key of the type into the template; numbers wait for a block's parameters.
+/// Reads a key of the type into the template; numbers wait for a block's parameters. There is one overload
+/// for each kind of key.
 struct KeyReading {
   TableReader& layer;
   const LayerKey& key;
@@ -69,6 +76,7 @@ struct KeyReading {
     if (!read.empty()) out.numbers.push_back({&key, std::move(read)});
   }
   void operator()(const LayerFlag& flag) const {
+    // A parameter may decide a flag when the block is expanded.
     const Value* given = layer.value(key.name);
     if (given != nullptr && is_formula(*given))
       return out.flags.push_back({&key, {0, std::get<std::string>(given->data), given->span}});
@@ -95,6 +103,7 @@ struct KeyReading {
   }
 };
 
+/// Reads one name; an empty or too long one is reported.
 void read_name(TableReader& layer, const Value& value, std::string_view key, std::vector<NameText>& out) {
   const auto* text = std::get_if<std::string>(&value.data);
   if (text != nullptr && !text->empty() && text->size() <= kLongestTemplateName && *text != "+")
@@ -103,13 +112,14 @@ void read_name(TableReader& layer, const Value& value, std::string_view key, std
                                        kLongestTemplateName));
 }
 
-/// One name, or with `most` above one a list of them.
+/// Reads one name, or with `most` above one a list of them.
 std::vector<NameText> read_names(TableReader& layer, std::string_view key, std::size_t most) {
   std::vector<NameText> names;
   const Value* value = layer.value(key);
   if (value == nullptr) return names;
   const auto* list = std::get_if<Array>(&value->data);
   if (list == nullptr || most == 1) {
+    // A list is allowed only where several names make sense.
     read_name(layer, *value, key, names);
   } else if (list->empty() || list->size() > most) {
     layer.report(value->span,
@@ -122,6 +132,7 @@ std::vector<NameText> read_names(TableReader& layer, std::string_view key, std::
 
 LayerList read_list(const Array& values, Diagnostics& diagnostics);
 
+/// Reads the branches of a join. They are required unless the join names its operands.
 void read_branches(TableReader& layer, LayerTemplate& out) {
   const bool has_names = !out.from.empty() || !out.with.empty();
   if (!has_names) layer.require("branches", "branches = [[…], []]");
@@ -138,6 +149,7 @@ void read_branches(TableReader& layer, LayerTemplate& out) {
     layer.report(layer.span_of("branches"), fmt::format("{} is empty", layer.full_name("branches")));
 }
 
+/// Reads the arguments of a block.
 void read_arguments(TableReader& layer, LayerTemplate& out) {
   const Table* with = layer.table("with");
   if (with == nullptr) return;
@@ -159,6 +171,7 @@ void read_arguments(TableReader& layer, LayerTemplate& out) {
   }
 }
 
+/// Reads the use of a block.
 void read_block_use(TableReader& layer, LayerTemplate& out) {
   layer.require("block", "block = \"bottleneck\"");
   out.block = layer.string("block").value_or("");
@@ -169,6 +182,7 @@ void read_block_use(TableReader& layer, LayerTemplate& out) {
   read_arguments(layer, out);
 }
 
+/// Reads a layer of a type. Joins have several inputs, and layers with memory one more.
 void read_plain_layer(TableReader& layer, const LayerType& type, LayerTemplate& out) {
   const bool joins = type.join != nullptr;
   out.layer.type = &type;
@@ -179,6 +193,7 @@ void read_plain_layer(TableReader& layer, const LayerType& type, LayerTemplate& 
   if (joins) read_branches(layer, out);
 }
 
+/// Reads one layer; nullopt if its type is not known.
 std::optional<LayerTemplate> read_layer(const Value& value, Diagnostics& diagnostics) {
   const auto* table = std::get_if<Table>(&value.data);
   if (table == nullptr) {
@@ -187,6 +202,7 @@ std::optional<LayerTemplate> read_layer(const Value& value, Diagnostics& diagnos
     }
     return std::nullopt;
   }
+  // The type is looked up first, because messages name the layer by it.
   const Entry* entry = table->find("type");
   const auto* word = entry == nullptr ? nullptr : std::get_if<std::string>(&entry->value.data);
   const LayerType* known = word == nullptr ? nullptr : find_layer_type(*word);
@@ -201,6 +217,7 @@ std::optional<LayerTemplate> read_layer(const Value& value, Diagnostics& diagnos
   if (name.size() > kLongestTemplateName)
     layer.report(layer.span_of("name"),
                  fmt::format("a name has at most {} characters", kLongestTemplateName));
+  // A word that is no type can only be "block" here.
   if (known == nullptr)
     read_block_use(layer, out);
   else
@@ -208,11 +225,12 @@ std::optional<LayerTemplate> read_layer(const Value& value, Diagnostics& diagnos
   out.as = read_names(layer, "as", 1);
   for (NameText& label : read_names(layer, "weights", 1)) out.weights = std::move(label);
   layer.finish();
+  // The default name is that of the block or of the type.
   if (name.empty()) name = known == nullptr ? out.block.substr(0, kLongestTemplateName) : *type;
   return out;
 }
 
-/// "relu", "relu2", "relu3", …
+/// Numbers equal names of a list: "relu", "relu2", "relu3", …
 void number_names(LayerList& layers) {
   std::map<std::string, int> seen;
   for (LayerTemplate& layer : layers) {

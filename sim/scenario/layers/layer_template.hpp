@@ -1,5 +1,10 @@
-// Layers as a model file writes them, before blocks are put in: some numbers and names still hold a block's
+// Layers as a model file writes them, before blocks are expanded: some numbers and names still have a block's
 // parameters.
+//
+// A block with a parameter, used twice:
+// layers = [{ type = "block", block = "unit", repeat = 2, with = { width = 64 } }, { type = "loss" }]
+// [blocks.unit]
+// layers = [{ type = "linear", out = "$width" }, { type = "relu" }]
 #pragma once
 
 #include <cstdint>
@@ -14,17 +19,20 @@
 
 namespace foretrain {
 
-/// An integer, or what the parameters of a block or of a size make of it: "$name", "4*$name + 1".
+/// An integer, or a formula of the parameters of a block or of a size: "$name", "4*$name + 1".
 struct Number {
   std::int64_t value = 0;
-  std::string formula;  ///< parameter_arithmetic.hpp; empty for a plain integer
+  /// See parameter_arithmetic.hpp; empty for a plain integer.
+  std::string formula;
   SourceSpan span{};
 };
 
-/// Integers that a template's key was given, with their place for messages.
+/// The integers that a template gives to a key, with their places for messages.
 struct KeyNumbers {
-  const LayerKey* key = nullptr;  ///< of the layer's type
-  std::vector<Number> numbers;    ///< at least one
+  /// Key of the layer's type.
+  const LayerKey* key = nullptr;
+  /// At least one number.
+  std::vector<Number> numbers;
 };
 
 /// A flag that a parameter sets: 0 is false, 1 is true.
@@ -33,30 +41,33 @@ struct KeyFlag {
   Number number;
 };
 
-/// How often a block may be put in. A parameter may say 0: the block is left out.
+/// Range of the repeats of a block. A parameter may be 0: then the block is omitted.
 inline constexpr NumberRange kRepeats{.most = kMostLayers};
 
-/// The name of a result or the label of weights; "$name" in it stands for a parameter's number.
+/// The name of a result or the label of weights; "$name" in it means a parameter's number.
 struct NameText {
   std::string text;
   SourceSpan span{};
 };
 
-/// An argument of a block of layers: its name and the numbers that replace it.
+/// An argument of a block: its name and the number that replaces it.
 struct Argument {
   std::string name;
   SourceSpan name_span{};
   Number number;
 };
 
-/// A layer, or the use of a block when `block` is not empty.
+/// A layer, or the use of a block if `block` is not empty.
 struct LayerTemplate {
-  Layer layer;  ///< with everything that needs no parameter: type, name, place, flags and words
+  /// All properties that need no parameter: type, name, place, flags and words.
+  Layer layer;
   std::vector<KeyNumbers> numbers;
   std::vector<KeyFlag> flags;
   std::vector<std::vector<LayerTemplate>> branches;
-  std::vector<NameText> as, from, with;  ///< `with` of a join or of attention's memory
-  NameText weights;                      ///< empty text: none
+  /// `with`: further operands of a join, or the memory of an attention.
+  std::vector<NameText> as, from, with;
+  /// Label of shared weights; empty: none.
+  NameText weights;
 
   std::string block;
   SourceSpan block_span{};
@@ -66,41 +77,42 @@ struct LayerTemplate {
 
 using LayerList = std::vector<LayerTemplate>;
 
-/// A named block of layers of a model file, which is repeated with arguments.
+/// A named block of layers of a model file, which can be used with arguments.
 struct Block {
   SourceSpan span{};
   LayerList layers;
 };
 using Blocks = std::map<std::string, Block, std::less<>>;
 
-/// "block", and the names of all types.
+/// Returns "block", and the names of all types.
 const std::vector<std::string>& layer_type_names();
 
-/// The list of layers under `key` of a table. Unnamed layers get the name of their type, numbered
-/// from the second on. Reports mistakes; faulty layers are left out.
+/// Reads the list of layers under `key` of a table. Unnamed layers get the name of their type, numbered from
+/// the second on. Reports mistakes; faulty layers are omitted.
 LayerList read_layers(TableReader& table, std::string_view key);
 
-/// The numbers under a key: one, or where the range allows it a list. Reports those that are no integer of
-/// the range and no formula of parameters.
+/// Reads the numbers under a key: one, or a list if the range allows it. Reports values that are neither
+/// integers of the range nor formulas of parameters.
 std::vector<Number> read_numbers(TableReader& table, std::string_view key, const NumberRange& range);
 
-// The parameters of blocks: which a list of layers asks for, in numbers, in names and in what it hands on.
+// Parameters of blocks that a list of layers needs, in numbers, in names and in arguments that it passes on.
 
-/// Where a layer asks for a parameter.
+/// The use of a parameter by a layer.
 struct ParameterUse {
   std::string name;
   SourceSpan span{};
 };
 
-/// Every parameter that a list of layers asks for, in its branches and in the arguments it hands on, in the
-/// order of the text.
+/// Returns every parameter that a list of layers needs, in its branches and in the arguments that it passes
+/// on, in the order of the text.
 std::vector<ParameterUse> parameters_of(const LayerList& layers);
 
-/// The parts of a name: plain text, and parameters without their '$'.
+/// A part of a name: plain text, or a parameter without its '$'.
 struct NamePart {
   std::string text;
   bool is_parameter = false;
 };
+/// Splits a name or formula into its parts.
 std::vector<NamePart> parts_of(std::string_view name);
 
 }  // namespace foretrain

@@ -1,4 +1,4 @@
-// The types of layers with their keys and what they are, in words.
+// The types of layers with their keys and meanings, in words.
 #pragma once
 
 #include <string>
@@ -6,14 +6,15 @@
 
 namespace foretrain {
 
-/// The words of the reference page on a type of layer.
+/// The reference page's row of a type of layer.
 struct DescribedLayer {
   std::string type;
-  std::string keys;  ///< "**out**, bias": those in bold must be given
+  /// Keys such as "**out**, bias"; those in bold are required.
+  std::string keys;
   std::string meaning;
 };
 
-/// Every type that a model file may use, in the order of the rules.
+/// Returns every type that a model file may use, in the order of the rules.
 std::vector<DescribedLayer> described_layers();
 
 }  // namespace foretrain

@@ -1,5 +1,6 @@
-// Recursive descent over sums of products. The depth is bounded by the length of the text, which the reader
-// of layers bounds. Overflow and division by zero poison the value and leave the syntax alone.
+// Parser of formulas: recursive descent over sums of products. The depth is bounded by the length of the
+// text, which the reader of layers bounds. Overflow and division by zero make the value invalid and leave the
+// syntax valid.
 #include "sim/scenario/layers/parameter_arithmetic.hpp"
 
 #include <charconv>
@@ -12,7 +13,7 @@ bool is_name_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/// What was read so far: whether it is well formed, and whether it has a value.
+/// The state of parsing: whether the text so far is well formed, and whether it has a value.
 class FormulaReading {
  public:
   FormulaReading(std::string_view text, const ParameterValue& value_of) : text_(text), value_of_(value_of) {}
@@ -23,6 +24,7 @@ class FormulaReading {
     skip_blanks();
     well_formed_ = well_formed_ && at_ == text_.size();
   }
+  // Returns whether the syntax is valid, and whether a parameter occurs.
   bool well_formed() const { return well_formed_; }
   bool has_parameter() const { return has_parameter_; }
   std::optional<std::int64_t> value() const {
@@ -33,13 +35,14 @@ class FormulaReading {
   void skip_blanks() {
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;
   }
-  /// One of these marks, or 0.
+  /// Takes one of these characters and returns it, or 0 if the next one is another.
   char take(std::string_view marks) {
     skip_blanks();
     if (at_ == text_.size() || marks.find(text_[at_]) == std::string_view::npos) return 0;
     return text_[at_++];
   }
 
+  // sum = product { ("+" | "-") product }
   std::int64_t sum() {
     std::int64_t left = product();
     while (const char mark = take("+-")) {
@@ -51,6 +54,7 @@ class FormulaReading {
     return left;
   }
 
+  // product = term { ("*" | "/") term }
   std::int64_t product() {
     std::int64_t left = term();
     while (const char mark = take("*/")) {
@@ -63,12 +67,14 @@ class FormulaReading {
     return left;
   }
 
-  /// Rounded down, also below zero.
+  /// Divides and rounds down, also below zero.
   std::int64_t divided(std::int64_t left, std::int64_t right) {
+    // Negative divisors are refused, so that rounding down is simple.
     if (right <= 0) return has_value_ = false, 0;
     return left / right - (left % right < 0 ? 1 : 0);
   }
 
+  // term = "(" sum ")" | "$" name | digits
   std::int64_t term() {
     if (take("(") != 0) {
       const std::int64_t inner = sum();
@@ -101,6 +107,7 @@ class FormulaReading {
 
 }  // namespace
 
+/// Every parameter counts as 1, because only the syntax matters here.
 bool is_arithmetic(std::string_view text) {
   const ParameterValue one = [](std::string_view) { return std::int64_t{1}; };
   FormulaReading reading(text, one);

@@ -1,4 +1,7 @@
-// Whole numbers that a block's parameters decide, as a model file writes them: "$width", "4*$width".
+// Integers that a block's parameters determine, as a model file writes them: "$width", "4*$width".
+//
+// Formulas are checked when a file is read (is_arithmetic) and computed when a block is expanded
+// (arithmetic_value), because the numbers of parameters are known only then.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +11,15 @@
 
 namespace foretrain {
 
-/// The number that a parameter stands for.
+/// Returns the number of a parameter.
 using ParameterValue = std::function<std::int64_t(std::string_view name)>;
 
-/// Whether the text is made of whole numbers, "$name", + - * / and parentheses, with one parameter at least.
+/// Returns whether the text consists of integers, "$name", + - * / and parentheses, with at least one
+/// parameter.
 bool is_arithmetic(std::string_view text);
 
-/// The value of such a text; a division rounds down. Nothing for a division by zero or a value beyond 64
-/// bits. Requires is_arithmetic().
+/// Returns the value of such a text; a division rounds down. Returns nullopt for a division by zero or a
+/// negative number, or a value beyond 64 bits. Requires is_arithmetic().
 std::optional<std::int64_t> arithmetic_value(std::string_view text, const ParameterValue& value_of);
 
 }  // namespace foretrain

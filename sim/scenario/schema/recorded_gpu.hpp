@@ -9,8 +9,9 @@
 
 namespace foretrain {
 
-/// By its name in the catalog, or as the driver calls it ("NVIDIA A100-SXM4-40GB"): the entry whose parts are
-/// the same words in any order. Reports at `key` what is not there.
+/// Finds a GPU by its name in the catalog, or as the driver calls it ("NVIDIA A100-SXM4-40GB"): the entry
+/// whose parts are the same words in any order. Reports at `key` when there is none, and mistakes in its
+/// file.
 std::optional<Gpu> find_recorded_gpu(TableReader& table, std::string_view key, const std::string& name);
 
 }  // namespace foretrain

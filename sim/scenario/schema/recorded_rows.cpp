@@ -1,11 +1,11 @@
-// Sizes repeat, so each text is parsed once.
+// Rows of [recorded]. Sizes repeat, so each text is parsed once.
 #include "sim/scenario/schema/recorded_rows.hpp"
 
 #include "sim/scenario/toml/section_values.hpp"
 
 namespace foretrain {
 
-/// The text of a size at a place, as an index; nothing after a mistake.
+/// A size that was read before is found by its text, without parsing.
 std::optional<SizeId> read_recorded_size(TableReader& table, std::string_view key, const Value& value,
                                          RecordedText& to) {
   const auto* text = std::get_if<std::string>(&value.data);
@@ -25,10 +25,12 @@ std::optional<SizeId> read_recorded_size(TableReader& table, std::string_view ke
   const auto id = static_cast<SizeId>(to.network.sizes.size());
   to.network.sizes.push_back(std::move(parsed.size));
   to.known_sizes.emplace(*text, id);
+  // The first use is the place of mistakes that only the whole file shows.
   to.first_uses.emplace_back(id, value.span);
   return id;
 }
 
+/// Takes at most kMostTensorsOfOperator sizes.
 std::vector<SizeId> read_recorded_sizes(TableReader& table, std::string_view key, RecordedText& to) {
   std::vector<SizeId> ids;
   const Array* values = table.array(key, kMostTensorsOfOperator);
@@ -39,7 +41,8 @@ std::vector<SizeId> read_recorded_sizes(TableReader& table, std::string_view key
   return ids;
 }
 
-/// A name of bounded length.
+/// Too long a name is reported, and returned all the same.
+// The element count is a floating-point number, which cannot overflow.
 std::optional<std::string> read_recorded_name(TableReader& table, std::string_view key) {
   auto name = table.string(key);
   if (name && name->size() > kLongestRecordedName)
@@ -50,8 +53,10 @@ std::optional<std::string> read_recorded_name(TableReader& table, std::string_vi
 
 namespace {
 
+/// Largest number of storages.
 constexpr std::size_t kMostStorages = 1'000'000;
 
+/// The size of a row.
 template <class Target>
 Takes<Target> one_size() {
   return {"size", [](TableReader& table, std::string_view key, Target& target) {
@@ -61,6 +66,7 @@ Takes<Target> one_size() {
           }};
 }
 
+/// The name of a row.
 template <class Target>
 Takes<Target> row_name() {
   return {"text", [](TableReader& table, std::string_view key, Target& target) {
@@ -68,6 +74,7 @@ Takes<Target> row_name() {
           }};
 }
 
+/// Names of the uses of a storage in files.
 const std::vector<Choice<StorageUse>> kStorageUses{{"parameter", StorageUse::parameter},
                                                    {"gradient", StorageUse::gradient},
                                                    {"optimizer", StorageUse::optimizer},
@@ -77,18 +84,22 @@ const std::vector<Choice<StorageUse>> kStorageUses{{"parameter", StorageUse::par
                                                    {"communication", StorageUse::communication},
                                                    {"input", StorageUse::input}};
 
+/// Rows while they are read.
 struct ParameterEntry {
   RecordedText& file;
   RecordedParameter row;
 };
+/// A buffer has no gradient, so it has a name and a size only.
 struct BufferEntry {
   RecordedText& file;
   RecordedBuffer row;
 };
+/// A storage has the operators that make and free it, and its use.
 struct StorageEntry {
   RecordedText& file;
   RecordedStorage row;
 };
+/// Keys of recorded.parameters.
 const Keys<ParameterEntry>& recorded_parameter_keys() {
   static const Keys<ParameterEntry> keys{
       {"name", row_name<ParameterEntry>(), "\"fc.weight\"", kRequired, "with its module's path"},
@@ -110,6 +121,7 @@ const Keys<ParameterEntry>& recorded_parameter_keys() {
   return keys;
 }
 
+/// Keys of recorded.buffers.
 const Keys<BufferEntry>& recorded_buffer_keys() {
   static const Keys<BufferEntry> keys{
       {"name", row_name<BufferEntry>(), "\"bn1.running_mean\"", kRequired, "with its module's path"},
@@ -117,15 +129,17 @@ const Keys<BufferEntry>& recorded_buffer_keys() {
   return keys;
 }
 
-/// An index into another list, whose length is checked later.
+/// Reads an index into another list, whose length is checked later.
 std::optional<std::uint32_t> read_recorded_index(TableReader& table, std::string_view key,
                                                  std::vector<RecordedReference>& references) {
+  // The index is bounded by the longest list that is allowed, which keeps it within 32 bits.
   const auto index = table.integer(key, 0, std::int64_t{kMostRecordedOperators} - 1);
   if (!index) return std::nullopt;
   references.push_back({static_cast<std::size_t>(*index), table.span_of(key)});
   return static_cast<std::uint32_t>(*index);
 }
 
+/// Keys of recorded.storages. `made` and `freed` are indices into the list of operators.
 const Keys<StorageEntry>& recorded_storage_keys() {
   static const Keys<StorageEntry> keys{
       {"size", one_size<StorageEntry>(), "\"f32[B,64,112,112]\"", kRequired, "of what was allocated"},
@@ -172,6 +186,7 @@ const Keys<StorageEntry>& recorded_storage_keys() {
 
 }  // namespace
 
+/// Parameters keep the order of their registration, since operators refer to them by number.
 void read_recorded_parameters(TableReader& table, std::string_view key, RecordedText& to) {
   read_recorded_list(table, key, kMostRecordedParameters, recorded_parameter_keys(), to,
                      to.network.parameters);
@@ -185,6 +200,7 @@ void read_recorded_storages(TableReader& table, std::string_view key, RecordedTe
   read_recorded_list(table, key, kMostStorages, recorded_storage_keys(), to, to.network.storages);
 }
 
+/// Lists may refer to later ones, so references are checked after reading.
 void check_references(TableReader& table, const std::vector<RecordedReference>& references,
                       std::size_t length, std::string_view what) {
   for (const RecordedReference& reference : references) {
@@ -194,6 +210,7 @@ void check_references(TableReader& table, const std::vector<RecordedReference>& 
   }
 }
 
+/// Each distinct size is checked once, at the place of its first use.
 void check_recorded_sizes(TableReader& table, const RecordedText& file) {
   const auto batch = static_cast<double>(file.network.batch);
   for (const auto& [id, span] : file.first_uses) {
@@ -204,6 +221,7 @@ void check_recorded_sizes(TableReader& table, const RecordedText& file) {
   }
 }
 
+/// The order is that of the reference page.
 std::vector<KeyTable> recorded_row_tables() {
   return {{"`recorded.parameters`", "", described(recorded_parameter_keys())},
           {"`recorded.buffers`", "", described(recorded_buffer_keys())},

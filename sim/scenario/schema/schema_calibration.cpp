@@ -1,4 +1,9 @@
-// The calibration file: provenance, constants with their spreads, collectives as pieces of time over size.
+// The calibration file: provenance, constants with their spreads, collectives as pieces of time over size. A
+// constant looks like this:
+// [constants."loss.rank_spread"]
+// value = 0.006
+// spread = 0.1
+// Names, dimensions and limits come from the table of constants that can be calibrated.
 #include <cmath>
 
 #include <fmt/format.h>
@@ -15,19 +20,24 @@ namespace foretrain {
 
 namespace {
 
+/// Returns a value as the file would have it, with its unit.
 std::string shown(double value, const ConstantRange& range) {
   return range.dimension ? fmt::format("\"{}\"", write_quantity(value, *range.dimension))
                          : fmt::format("{:.6g}", value);
 }
 
-/// Of the constant's dimension; what physics does not allow is reported with what it allows.
+/// Reads the value in the constant's dimension. A value outside of the physical limits is reported with these
+/// limits.
 void read_value(TableReader& reader, const ConstantRange& range, CalibratedConstant& constant) {
+  // The example of the message has the unit of the constant.
   reader.require("value", range.dimension ? fmt::format("\"{}\"", example_of(*range.dimension)) : "0.8");
+  // Numbers without a dimension have no limit of their own here; those of the constant follow.
   const double largest = 1e300;
   const auto value = range.dimension ? read_quantity(reader, "value", *range.dimension)
                                      : reader.number("value", -largest, largest);
   if (!value) return;
   constant.value = *value;
+  // A largest value of 0 means that there is no upper limit.
   const bool is_off = *value < range.least || (range.most > 0 && *value > range.most);
   const std::string bounds =
       range.most > 0 ? fmt::format("from {} to {}", shown(range.least, range), shown(range.most, range))
@@ -38,7 +48,7 @@ void read_value(TableReader& reader, const ConstantRange& range, CalibratedConst
                 std::string(range.meaning));
 }
 
-/// range = ["8 B", "4 GiB"]
+/// Reads the sizes that a constant was fitted on: range = ["8 B", "4 GiB"].
 void read_sizes(TableReader& reader, CalibratedConstant& constant) {
   const auto sizes = reader.strings("range", 2);
   if (!sizes) return;
@@ -51,6 +61,7 @@ void read_sizes(TableReader& reader, CalibratedConstant& constant) {
     bytes.push_back(parsed.value);
     if (!parsed) return;
   }
+  // Both ends above zero, the smaller first.
   if (bytes.size() == 2 && bytes[0] > 0 && bytes[0] <= bytes[1])
     constant.least = bytes[0], constant.most = bytes[1];
   else
@@ -59,21 +70,25 @@ void read_sizes(TableReader& reader, CalibratedConstant& constant) {
                   "as in range = [\"8 B\", \"4 GiB\"]");
 }
 
+/// Reads the table of one constant.
 CalibratedConstant read_constant(const std::string& name, const Table& table, const ConstantRange& range,
                                  Diagnostics& diagnostics) {
   TableReader reader(table, fmt::format("constants.\"{}\"", name), diagnostics);
   CalibratedConstant constant;
   constant.name = name;
   read_value(reader, range, constant);
+  // A spread is a standard deviation of the logarithm of the value.
   reader.require("spread", "0.05");
   constant.spread = reader.number("spread", 0, kLargestSpread).value_or(0);
   read_sizes(reader, constant);
+  // Samples and residual inform readers of the file; both may be missing.
   constant.samples = static_cast<int>(reader.integer("samples", 0, kMostOfSamples).value_or(0));
   constant.residual = reader.number("residual", 0, kLargestSpread).value_or(0);
   reader.finish();
   return constant;
 }
 
+/// Reads the free texts of [provenance] in their order.
 std::vector<std::pair<std::string, std::string>> read_calibration_provenance(TableReader& document) {
   const Table* table = document.table("provenance");
   if (table == nullptr) return {};
@@ -90,6 +105,7 @@ std::vector<std::pair<std::string, std::string>> read_calibration_provenance(Tab
 
 }  // namespace
 
+/// Unlike TableReader's getters this one has no range, because limits depend on the constant.
 std::optional<double> read_quantity(TableReader& reader, std::string_view key, Dimension dimension) {
   const Value* value = reader.value(key);
   if (value == nullptr) return std::nullopt;
@@ -105,6 +121,7 @@ std::optional<double> read_quantity(TableReader& reader, std::string_view key, D
   return std::nullopt;
 }
 
+/// Reads all constants; unknown names are reported with the nearest known one.
 std::vector<CalibratedConstant> read_constants(TableReader& document,
                                                const std::vector<ConstantRange>& known) {
   const Table* table = document.table("constants");
@@ -115,6 +132,7 @@ std::vector<CalibratedConstant> read_constants(TableReader& document,
   for (const Entry& entry : table->entries) {
     const ConstantRange* range = find_constant(known, entry.key);
     const auto* own = std::get_if<Table>(&entry.value.data);
+    // Values that could not be parsed are reported already; they have no kind.
     if (range == nullptr)
       document.report(entry.key_span, fmt::format("unknown constant \"{}\"", entry.key.substr(0, 60)),
                       did_you_mean(entry.key, names));
@@ -129,6 +147,7 @@ std::vector<CalibratedConstant> read_constants(TableReader& document,
   return out;
 }
 
+/// Every mistake is reported before the calibration is returned; callers look at `diagnostics`.
 Calibration read_calibration(const SourceText& source, Diagnostics& diagnostics,
                              const std::vector<ConstantRange>& known) {
   const Table table = parse_toml(source, diagnostics);
@@ -139,11 +158,13 @@ Calibration read_calibration(const SourceText& source, Diagnostics& diagnostics,
   calibration.provenance = read_calibration_provenance(document);
   calibration.constants = read_constants(document, known);
   calibration.collectives = read_collectives(document);
-  document.value("points");  // read_calibration_points()
+  // read_calibration_points() reads the points.
+  document.value("points");
   document.finish();
   return calibration;
 }
 
+/// The known constants are those that the simulator can replace.
 Calibration read_calibration(const SourceText& source, Diagnostics& diagnostics) {
   return read_calibration(source, diagnostics, calibratable_constants());
 }

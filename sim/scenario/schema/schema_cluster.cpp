@@ -1,5 +1,16 @@
-// The cluster file: node, its links, fabric. Faults that check() finds are shown at the link or table they
-// belong to.
+// The cluster file: nodes, their links, fabric, storage, site, calibration.
+//
+// Reading has two stages. First every key is read, and parts are looked up in the catalogs; mistakes are
+// collected. Then the cluster is checked as a whole (check()), and its faults are shown at the link or table
+// that they belong to. If some parts have mistakes, the parts that are sound are checked all the same, so
+// that a user sees as many mistakes as possible at once.
+//
+// The smallest file with a network:
+// nodes = 2
+// node = "dgx-a100"
+// [fabric]
+// kind = "star"
+// link = "ib_hdr"
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -19,12 +30,14 @@ namespace foretrain {
 
 namespace {
 
+/// Reads one cluster file; a reader is used once.
 class ClusterReader {
  public:
   ClusterReader(const SourceText& source, Diagnostics& diagnostics)
       : source_(source), diagnostics_(diagnostics) {}
 
-  /// As data sheets and others' measurements describe it; its own calibration lies beside.
+  /// Reads the cluster as data sheets and measurements of others describe it. Its own calibration is kept
+  /// beside it.
   ClusterSpec read() {
     const Table table = parse_toml(source_, diagnostics_);
     TableReader document(table, "", diagnostics_);
@@ -41,6 +54,7 @@ class ClusterReader {
     return std::move(spec_);
   }
 
+  // The keys of the document, with functions that know the reader.
   static const Keys<ClusterReader>& keys() {
     static const Keys<ClusterReader> keys =
         keys_within<ClusterReader>(own_keys(),
@@ -79,6 +93,7 @@ class ClusterReader {
   }
 
  private:
+  // Keys whose value goes straight into the specification.
   static Keys<ClusterSpec> own_keys() {
     return {{"node_kind", takes::text<&ClusterSpec::node_kind>(), "\"v100\"", "node",
              "what those nodes are called beside `[[more_nodes]]`"},
@@ -99,8 +114,8 @@ class ClusterReader {
   }
 
  public:
-  /// What was read of a kind of node without a mistake. Devices: how many there are of each, for the names of
-  /// links.
+  /// The parts of a kind of node that were read without a mistake. `devices`: the numbers of devices, which
+  /// names of links refer to.
   struct KnownNode {
     bool node = false, devices = false;
     SourceSpan span{};
@@ -110,7 +125,7 @@ class ClusterReader {
     cluster.known_.front() = read_node(document, key, cluster.spec_.node, cluster.diagnostics_);
   }
 
-  /// node = "dgx-a100" is short for a table that names a template and changes nothing.
+  /// Reads a node. node = "dgx-a100" is short for a table that names a template and changes nothing.
   static KnownNode read_node(TableReader& document, std::string_view key, NodeSpec& into,
                              Diagnostics& diagnostics) {
     const std::size_t before = diagnostics.found().size();
@@ -130,13 +145,15 @@ class ClusterReader {
     return known;
   }
 
-  /// Another kind of node. Its place is kept even where it has mistakes, so that later ones are told.
+  /// Another kind of node while it is read. It is kept even if it has mistakes, so that later faults name the
+  /// right kind.
   struct KindReader {
     ClusterReader& cluster;
     NodeKind kind{};
     KnownNode known{};
   };
 
+  // Keys of [[more_nodes]], with those of the site.
   static Keys<KindReader> kind_keys() {
     return own_kind_keys() + keys_within<KindReader>(kind_site_keys(), [](KindReader& reader) -> NodeKind& {
              return reader.kind;
@@ -212,6 +229,7 @@ class ClusterReader {
     }
   }
 
+  // The total number of nodes is capped above the limit, so that check() reports it.
   void add_kind(KindReader read, bool is_whole) {
     knows_nodes_ = knows_nodes_ && is_whole;
     spec_.nodes =
@@ -232,13 +250,14 @@ class ClusterReader {
         PartReader<Calibration>(CatalogKind::calibrations, read_calibration).read(document, key);
   }
 
+  // Returns whether the fabric's own check found the same fault.
   bool is_of(const ClusterFault& fault, const std::vector<ClusterFault>& faults) const {
     return std::any_of(faults.begin(), faults.end(),
                        [&](const ClusterFault& other) { return other.message == fault.message; });
   }
 
-  /// A link's own place; what the fabric finds belongs to [fabric], or to `nodes` where that table is
-  /// missing; the rest to [node].
+  /// Returns the place of a fault: a link's own place; for faults of the fabric [fabric], or `nodes` if that
+  /// table is missing; otherwise [node].
   SourceSpan span_of(const ClusterFault& fault, const std::vector<ClusterFault>& of_fabric) const {
     if (fault.link >= 0)
       return node_of_kind(spec_, fault.kind).links[static_cast<std::size_t>(fault.link)].span;
@@ -248,8 +267,8 @@ class ClusterReader {
     return spec_.fabric.span.line > 0 ? spec_.fabric.span : nodes_span_;
   }
 
-  /// What is wrong with the parts that could be read, so that nobody mends one mistake to see the next. A
-  /// link whose kind could not be read has been reported.
+  /// Reports faults of the parts that could be read, so that a user need not correct one mistake to see the
+  /// next. Links whose kind could not be read have been reported already.
   void report_faults_of_parts() {
     std::vector<ClusterFault> faults;
     for (int kind = 0; kind < kind_count(spec_); ++kind) add_faults_of_kind(faults, kind);
@@ -261,7 +280,7 @@ class ClusterReader {
     report(faults);
   }
 
-  /// Each kind is a cluster of its own.
+  /// Returns the faults of a site, in which each kind of node is a cluster of its own.
   std::vector<ClusterFault> faults_of_site() const {
     std::vector<ClusterFault> faults = check_kind_names(spec_);
     const std::vector<ClusterSpec> kinds = clusters_of_site(spec_);
@@ -274,7 +293,8 @@ class ClusterReader {
     return faults;
   }
 
-  /// Partitions name kinds that are there; a part of a site is named "site/kind".
+  /// Reports partitions with kinds that do not exist, and names of kinds with a slash: a part of a site is
+  /// named "site/kind".
   void check_partitions(TableReader& document) {
     std::vector<std::string> names;
     for (int kind = 0; kind < kind_count(spec_); ++kind) names.push_back(name_of_kind(spec_, kind));
@@ -296,6 +316,7 @@ class ClusterReader {
     }
   }
 
+  // A node is checked whole if it was read whole; otherwise only its links are, if their devices are known.
   void add_faults_of_kind(std::vector<ClusterFault>& faults, int kind) const {
     const KnownNode& known = known_[static_cast<std::size_t>(kind)];
     const NodeSpec& node = node_of_kind(spec_, kind);
@@ -310,12 +331,14 @@ class ClusterReader {
     }
   }
 
+  // A link that could not be read has no bandwidth.
   bool is_of_unread_link(const ClusterFault& fault) const {
     if (fault.link < 0) return false;
     const NodeSpec& node = node_of_kind(spec_, fault.kind);
     return node.links[static_cast<std::size_t>(fault.link)].type.bandwidth.per_second == 0;
   }
 
+  // The fabric's own faults are needed to place them at [fabric].
   void report(const std::vector<ClusterFault>& faults) {
     if (faults.empty()) return;
     const std::vector<ClusterFault> of_fabric = find_fabric(spec_.fabric.kind)->check(spec_);
@@ -329,12 +352,15 @@ class ClusterReader {
   Diagnostics& diagnostics_;
   ClusterSpec spec_;
   SourceSpan node_span_, nodes_span_;
-  std::vector<KnownNode> known_ = std::vector<KnownNode>(1);  ///< by kind
-  bool knows_nodes_ = false, knows_fabric_ = false;           ///< without a mistake
+  // Known parts by kind of node.
+  std::vector<KnownNode> known_ = std::vector<KnownNode>(1);
+  // Numbers of nodes and the fabric were read without a mistake.
+  bool knows_nodes_ = false, knows_fabric_ = false;
 };
 
 }  // namespace
 
+/// The order is that of the page: the cluster, its nodes and fabric, then the files that it names.
 std::vector<KeyTable> cluster_key_tables() {
   std::vector<KeyTable> tables{{"The file", "", described(ClusterReader::keys())}};
   const auto add = [&tables](std::vector<KeyTable> more) {
@@ -366,6 +392,7 @@ ClusterSpec read_cluster(const SourceText& source, Diagnostics& diagnostics) {
   return calibrated(std::move(cluster), std::move(own));
 }
 
+/// Serves callers that fit constants, or that put another calibration over the cluster.
 ClusterSpec read_uncalibrated_cluster(const SourceText& source, Diagnostics& diagnostics) {
   return ClusterReader(source, diagnostics).read();
 }

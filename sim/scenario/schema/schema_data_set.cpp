@@ -1,4 +1,9 @@
-// The data-set file: how many samples there are, how large, and what preparing one costs.
+// The data-set file: how many samples there are, how large they are, and what preparing one costs. The keys
+// are also those of [data] in a scenario, which override the file's.
+// description = "ImageNet-1k, JPEG files"
+// samples = 1_281_167
+// decode = "1.6 ms"
+// storage = "lustre"
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/schema/schemas.hpp"
 #include "sim/scenario/sections/data_set_keys.hpp"
@@ -6,6 +11,7 @@
 
 namespace foretrain {
 
+/// No key is required here, because [data] of a scenario has the same keys.
 const Keys<DataSet>& data_set_keys() {
   static const Keys<DataSet> keys{
       {"samples", takes::integer<&DataSet::samples>(1, 1'000'000'000'000), "1_281_167", "unknown",
@@ -25,6 +31,7 @@ const Keys<DataSet>& data_set_keys() {
   return keys;
 }
 
+/// A data set's file needs some keys that are optional in a scenario.
 DataSet read_data_set(const SourceText& source, Diagnostics& diagnostics) {
   const Table table = parse_toml(source, diagnostics);
   TableReader reader(table, "", diagnostics);

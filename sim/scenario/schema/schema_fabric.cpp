@@ -1,5 +1,5 @@
-// The fabric of a cluster file. What a kind takes besides the keys of all is told by its row of the fabrics
-// catalog.
+// The fabric of a cluster file. Keys of all kinds are declared here; further keys of a kind are those of its
+// row in the catalog of fabrics.
 #include <set>
 
 #include <fmt/format.h>
@@ -12,19 +12,22 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the names of all kinds of fabric.
 std::vector<std::string> fabric_names() {
   std::vector<std::string> names;
   for (const Fabric& fabric : fabrics()) names.emplace_back(fabric.name);
   return names;
 }
 
-/// Others that use all of a link would leave nothing to compute with.
+/// Largest background load. Other jobs that used all of a link would leave nothing for this one.
 constexpr double kBusiestNetwork = 0.95;
 
+/// A load that is not stated follows from the kind of site.
 void read_background_load(TableReader& table, std::string_view key, FabricSpec& fabric) {
   if (table.has(key)) fabric.background_load = table.number(key, 0, kBusiestNetwork);
 }
 
+/// Keys that every kind of fabric has.
 Keys<FabricSpec> shared_keys() {
   return {
       {"switch_latency", takes::latency<&FabricSpec::switch_latency>(), "\"0.3 us\"", "0 us",
@@ -47,9 +50,10 @@ Keys<FabricSpec> shared_keys() {
        "mean share of the links between switches that other jobs use"}};
 }
 
+/// Reads one table [fabric]; a reader is used once.
 class FabricReader {
  public:
-  /// A table of [[fabric.links]].
+  /// A table of [[fabric.links]] while it is read.
   struct Group {
     FabricReader& fabric;
     std::vector<FabricLink>& graph;
@@ -59,8 +63,10 @@ class FabricReader {
 
   explicit FabricReader(TableReader& reader) : reader_(reader) {}
 
+  // The common keys come first: the kind among them decides which options are read.
   FabricSpec read() {
     read_keys(reader_, keys(), *this);
+    // Options are those of the kind, which is known at this point.
     const Fabric& kind = *find_fabric(fabric_.kind);
     read_options(kind, fabric_);
     if (has_kind_) check_use(kind);
@@ -68,7 +74,7 @@ class FabricReader {
     return std::move(fabric_);
   }
 
-  /// Of every kind.
+  /// Keys of every kind of fabric.
   static const Keys<FabricReader>& keys() {
     const auto of_fabric = [](FabricReader& reader) -> FabricSpec& { return reader.fabric_; };
     static const Keys<FabricReader> keys =
@@ -80,6 +86,7 @@ class FabricReader {
                            {"link",
                             {"name or path",
                              [](TableReader& table, std::string_view key, FabricReader& fabric) {
+                               // The fabric "none" has no link.
                                if (fabric.fabric_.kind != "none") table.require(key, "\"ib_hdr\"");
                                fabric.fabric_.link = fabric.read_link(table, key);
                              }},
@@ -98,6 +105,7 @@ class FabricReader {
     return keys;
   }
 
+  // Keys of [[fabric.links]].
   static const Keys<Group>& group_keys() {
     static const Keys<Group> keys{
         {"link",
@@ -119,12 +127,14 @@ class FabricReader {
   }
 
  private:
+  // An unknown kind is reported, and the table is read as that of no fabric.
   static void read_kind(TableReader& table, std::string_view key, FabricReader& fabric) {
     const auto kind = table.one_of(key, fabric_names());
     fabric.has_kind_ = kind.has_value();
     fabric.fabric_.kind = kind.value_or("none");
   }
 
+  // Reads a link and reports it unless it is a network link.
   LinkType read_link(TableReader& reader, std::string_view key) {
     const std::size_t before = reader.diagnostics().found().size();
     LinkType type = links_.read(reader, key);
@@ -137,10 +147,11 @@ class FabricReader {
     return type;
   }
 
-  /// The keys of its own kind; those of the others are read for their mistakes alone.
+  /// Reads the keys of the fabric's own kind. Keys of other kinds are read only to report mistakes in them.
   void read_options(const Fabric& kind, FabricSpec& fabric) {
     std::set<std::string_view> own;
     for (const FabricKey& key : kind.keys) own.insert(key.name), read_option(key, fabric);
+    // Names that the own kind has, and names that were read before, are not read again.
     for (const Fabric& other : fabrics()) {
       FabricSpec unused;
       for (const FabricKey& key : other.keys) {
@@ -149,20 +160,25 @@ class FabricReader {
     }
   }
 
+  // Reads an option as the type that its row states.
   void read_option(const FabricKey& key, FabricSpec& fabric) {
     std::visit([&](const auto& value) { read_value(key, value, fabric); }, key.value);
   }
+  // Reads an integer within the limits of its row; a missing key leaves the value of FabricSpec.
   void read_value(const FabricKey& key, FabricValue<int> value, FabricSpec& fabric) {
     if (const auto found = reader_.integer(key.name, key.least, key.most))
       value.put(fabric, static_cast<int>(*found));
   }
+  // Reads a flag.
   void read_value(const FabricKey& key, FabricValue<bool> value, FabricSpec& fabric) {
     if (const auto found = reader_.boolean(key.name)) value.put(fabric, *found);
   }
+  // Reads a list of integers, for example the extents of a torus.
   void read_value(const FabricKey& key, FabricValue<std::vector<int>> value, FabricSpec& fabric) {
     if (const auto found = reader_.integers(key.name, key.least, key.most, kMostDimensions))
       value.put(fabric, {found->begin(), found->end()});
   }
+  // Reads the links of an explicit fabric, group by group.
   void read_value(const FabricKey& key, FabricValue<std::vector<FabricLink>> value, FabricSpec& fabric) {
     const Array* groups = reader_.array(key.name, kMostGraphLinks);
     if (groups == nullptr) return;
@@ -177,7 +193,7 @@ class FabricReader {
     value.put(fabric, std::move(graph));
   }
 
-  /// A key that another kind reads would be without effect here.
+  /// Reports keys that only other kinds of fabric use, because they would have no effect.
   void check_use(const Fabric& kind) {
     const auto check = [&](std::string_view key, bool used) {
       if (reader_.has(key) && !used)
@@ -185,6 +201,7 @@ class FabricReader {
                        fmt::format("{} is not used by the fabric {}", reader_.full_name(key), kind.name),
                        std::string(kind.name) + ": " + std::string(kind.summary));
     };
+    // `uplink` is declared for all kinds, but only some use it.
     std::set<std::string_view> seen{"uplink"};
     check("uplink", kind.takes_uplink);
     for (const FabricKey& key : kind.keys) seen.insert(key.name);
@@ -195,17 +212,20 @@ class FabricReader {
     }
   }
 
+  // Reads the connections of a group.
   static void read_pairs(TableReader& table, std::string_view key, Group& group) {
     const Array* pairs = table.array(key, kMostGraphLinks);
     for (const Value& value : pairs != nullptr ? *pairs : Array{}) {
       const auto pair = read_pair(table, value);
       if (!pair) continue;
+      // The limit holds for the whole fabric, not for one group.
       if (group.graph.size() >= kMostGraphLinks)
         return table.report(value.span, fmt::format("a fabric may list at most {} links", kMostGraphLinks));
       group.graph.push_back({pair->first, pair->second, group.type, group.count, value.span});
     }
   }
 
+  // Reads one group; its links are those of the fabric unless it names others.
   void read_group(const Table& table, const LinkType& usual, std::vector<FabricLink>& graph) {
     TableReader reader(table, "fabric.links", reader_.diagnostics());
     Group group{*this, graph, usual};
@@ -219,7 +239,7 @@ class FabricReader {
   PartReader<LinkType> links_{CatalogKind::links, read_link_type};
 };
 
-/// In words, for the reference page.
+/// The type of a value in words, for the reference page.
 struct KindOfValue {
   std::string operator()(const FabricValue<int>&) const { return "integer"; }
   std::string operator()(const FabricValue<bool>&) const { return "true, false"; }
@@ -227,6 +247,7 @@ struct KindOfValue {
   std::string operator()(const FabricValue<std::vector<FabricLink>>&) const { return "list of tables"; }
 };
 
+/// Returns the reference page's table of one kind of fabric.
 KeyTable table_of(const Fabric& kind) {
   KeyTable table{
       fmt::format("`[fabric]` with `kind = \"{}\"`", kind.name), std::string(kind.summary) + ".", {}};
@@ -238,6 +259,7 @@ KeyTable table_of(const Fabric& kind) {
 
 }  // namespace
 
+/// Only kinds with keys of their own have a table.
 std::vector<KeyTable> fabric_key_tables() {
   std::vector<KeyTable> tables{{"`[fabric]`", "The network between nodes; without the table there is none.",
                                 described(FabricReader::keys())}};
@@ -249,6 +271,7 @@ std::vector<KeyTable> fabric_key_tables() {
   return tables;
 }
 
+/// `fabric.kind` is "none" unless the table names another one.
 FabricSpec read_fabric(TableReader& document) {
   FabricSpec fabric;
   fabric.kind = "none";

@@ -1,4 +1,10 @@
-// The GPU file: data-sheet rates and memory, and how it is usually built into a node.
+// The GPU file: data-sheet rates and memory, and how the GPU is usually built into a node. Rates are dense
+// peak rates; a missing rate means that the GPU does not support the format.
+// architecture = "volta"
+// fp32 = "15.7 TFLOPs"
+// memory = "32 GB"
+// memory_bandwidth = "900 GBps"
+// sm_count = 80
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/schema/cluster_keys.hpp"
 #include "sim/scenario/schema/schemas.hpp"
@@ -9,6 +15,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the architectures with their names in files.
 std::vector<Choice<Architecture>> architectures() {
   using enum Architecture;
   return {{"cpu", cpu},     {"kepler", kepler}, {"pascal", pascal},
@@ -17,7 +24,7 @@ std::vector<Choice<Architecture>> architectures() {
           {"cdna", cdna},   {"cdna2", cdna2},   {"cdna3", cdna3}};
 }
 
-/// A rate that must be more than zero when it is given.
+/// A rate in FLOP per second that must be above zero if it is given.
 template <auto Member>
 Takes<Gpu> gpu_rate() {
   return {"rate", [](TableReader& table, std::string_view key, Gpu& gpu) {
@@ -29,6 +36,7 @@ Takes<Gpu> gpu_rate() {
           }};
 }
 
+/// A size in bytes that must be above zero if it is given.
 template <auto Member>
 Takes<Gpu> gpu_size() {
   return {"size", [](TableReader& table, std::string_view key, Gpu& gpu) {
@@ -39,9 +47,12 @@ Takes<Gpu> gpu_size() {
           }};
 }
 
+/// The reference page's text for a missing rate.
 constexpr std::string_view kNotSupported = "not supported";
+/// Largest number of NVLinks of a GPU.
 constexpr int kMostNvlinks = 64;
 
+/// Peak rates by number format.
 const Keys<Gpu>& rate_keys() {
   static const Keys<Gpu> keys{
       {"fp64", gpu_rate<&Gpu::fp64>(), "\"7.8 TFLOPs\"", kNotSupported, "dense peak rate in 64 bits"},
@@ -54,6 +65,7 @@ const Keys<Gpu>& rate_keys() {
   return keys;
 }
 
+/// Keys of the GPU's memory.
 const Keys<Gpu>& memory_keys() {
   static const Keys<Gpu> keys{
       {"memory", gpu_size<&Gpu::memory>(), "\"32 GB\"", kRequired, "of the data sheet"},
@@ -69,6 +81,7 @@ const Keys<Gpu>& memory_keys() {
 
 }  // namespace
 
+/// Rates are dense: without structured sparsity.
 const Keys<Gpu>& gpu_keys() {
   static const Keys<Gpu> keys =
       Keys<Gpu>{
@@ -92,6 +105,7 @@ const Keys<Gpu>& gpu_keys() {
   return keys;
 }
 
+/// Keys of [ports], which only `topology new` reads.
 const Keys<GpuPorts>& gpu_port_keys() {
   static const Keys<GpuPorts> keys{
       {"host", takes::text<&GpuPorts::host>("name of a link"), "\"pcie4_x16\"", "by the architecture",
@@ -106,11 +120,13 @@ const Keys<GpuPorts>& gpu_port_keys() {
   return keys;
 }
 
+/// The name of a GPU is that of its file.
 Gpu read_gpu(const SourceText& source, Diagnostics& diagnostics) {
   const Table table = parse_toml(source, diagnostics);
   TableReader reader(table, "", diagnostics);
   Gpu gpu;
   gpu.name = name_of_file(source.name);
+  // A missing number of multiprocessors counts as 1, so that later divisions are valid.
   gpu.sm_count = 1;
   read_keys(reader, gpu_keys(), gpu);
   if (const Table* ports = reader.table("ports")) {

@@ -1,5 +1,13 @@
-// The model file: input shape, layers, blocks. Templates are read first, then checked as a whole, expanded,
-// and last shown to the workload's expand(), which knows whether each layer fits its input.
+// The model file: input shape, layers, blocks, sizes; or the table [recorded] instead.
+//
+// Reading has four stages: templates are read with formulas in place of numbers; blocks are checked as a
+// whole for cycles and unknown names; blocks are expanded with the numbers of the chosen size; and the layers
+// are given to the workload's expand(), which checks that each layer fits its input. Each stage needs the one
+// before it without mistakes.
+//
+// A small model file:
+// input = [784]
+// layers = [{ type = "linear", out = 10 }, { type = "loss" }]
 #include <algorithm>
 #include <set>
 
@@ -21,8 +29,10 @@ namespace foretrain {
 
 namespace {
 
+/// Largest extent of an input.
 constexpr std::int64_t kLargestSide = 1'000'000'000;
 
+/// Reads one table [blocks.NAME].
 Block read_block(const Entry& entry, Diagnostics& diagnostics) {
   Block out;
   out.span = entry.key_span;
@@ -33,11 +43,13 @@ Block read_block(const Entry& entry, Diagnostics& diagnostics) {
     return out;
   }
   TableReader reader(*table, "blocks." + entry.key.substr(0, 60), diagnostics);
+  // A block is a list of layers; whether its names are known is checked for the whole file.
   out.layers = read_layers(reader, "layers");
   reader.finish();
   return out;
 }
 
+/// Reads all tables below [blocks].
 Blocks read_blocks(TableReader& document) {
   Blocks blocks;
   const Table* table = document.table("blocks");
@@ -46,26 +58,31 @@ Blocks read_blocks(TableReader& document) {
   return blocks;
 }
 
+/// The optimizer is a name here; a scenario may replace it.
 void read_optimizer(TableReader& document, std::string_view key, Model& model) {
   model.optimizer = document.one_of(key, optimizer_names()).value_or("");
 }
 
-/// What a file says before its blocks are put in.
+/// The contents of a file before its blocks are expanded.
 struct ModelTemplates {
   RecordedFile recorded;
   Model model;
-  std::vector<Number> input;  ///< one that holds formulas
+  // The shape of an input with formulas; empty if it has only numbers.
+  std::vector<Number> input;
   LayerList layers;
   Blocks blocks;
+  // Numbers that `$name` means unless a size states others.
   Arguments defaults;
   std::vector<ModelSize> sizes;
 };
 
+/// Reads the input's shape, as numbers or as formulas.
 void read_input(TableReader& document, std::string_view key, ModelTemplates& file) {
   const Value* value = document.value(key);
   const auto* list = value == nullptr ? nullptr : std::get_if<Array>(&value->data);
   const auto is_text = [](const Value& one) { return std::holds_alternative<std::string>(one.data); };
   if (list != nullptr && std::ranges::any_of(*list, is_text)) {
+    // Formulas cannot be computed before the size is chosen.
     file.input = read_numbers(document, key, {1, kLargestSide, 4});
     return;
   }
@@ -75,7 +92,7 @@ void read_input(TableReader& document, std::string_view key, ModelTemplates& fil
   file.model.input = input.value_or(std::vector<std::int64_t>{});
 }
 
-/// The formulas of the input in this size.
+/// Computes the input's formulas with the numbers of a size.
 void put_input(const std::vector<Number>& input, const Arguments& of_size, Model& model,
                Diagnostics& diagnostics) {
   for (const Number& number : input) {
@@ -89,6 +106,7 @@ void put_input(const std::vector<Number>& input, const Arguments& of_size, Model
   }
 }
 
+/// Keys whose value goes straight into the model.
 Keys<Model> plain_keys() {
   return {
       {"description", takes::text<&Model::description>(), "\"two layers\"", "none",
@@ -107,6 +125,7 @@ Keys<Model> plain_keys() {
        "what it is usually trained with"}};
 }
 
+/// A file has either layers or a recorded network; check_kind() reports both.
 const Keys<ModelTemplates>& model_file_keys() {
   static const Keys<ModelTemplates> keys =
       keys_within<ModelTemplates>(plain_keys(), [](ModelTemplates& file) -> Model& { return file.model; }) +
@@ -158,7 +177,7 @@ const Keys<ModelTemplates>& model_file_keys() {
   return keys;
 }
 
-/// A block used many times shows each fault once.
+/// Reports each place once: a block that is used many times has the same fault each time.
 void report_faults(const std::vector<ModelFault>& faults, Diagnostics& diagnostics) {
   std::set<std::pair<int, int>> seen;
   for (const ModelFault& fault : faults) {
@@ -172,7 +191,7 @@ void report_faults(const std::vector<ModelFault>& faults, Diagnostics& diagnosti
 
 namespace {
 
-/// What only one of the two kinds of files has.
+/// Reports keys that only the other kind of file has: layers or [recorded].
 void check_kind(TableReader& document) {
   if (!document.has("recorded")) return document.require("input", "input = [3, 224, 224]");
   for (const std::string_view key : {"layers", "blocks", "sizes"}) {
@@ -182,6 +201,8 @@ void check_kind(TableReader& document) {
   }
 }
 
+/// Makes the model of a recorded network. If it was recorded under autocast, it is expanded twice: for the
+/// scenario's precision, and as it was recorded.
 ModelFile recorded_model(ModelTemplates&& templates) {
   ModelFile file{std::move(templates.model), {}};
   RecordedNetwork& network = templates.recorded.network;
@@ -191,6 +212,7 @@ ModelFile recorded_model(ModelTemplates&& templates) {
   if (!network.grows) assume_growth(network);
   const std::optional<MeasuredOn>& measured_on = templates.recorded.measured_on;
   const MeasuredOn* measured = measured_on ? &*measured_on : nullptr;
+  // If a batch counts parts of an input, everything that grows with the batch is divided by their number.
   const auto divided = [&](ExpandedModel expanded) {
     if (file.model.samples_per_input > 1) divide_sample(expanded, file.model.samples_per_input);
     return expanded;
@@ -204,6 +226,7 @@ ModelFile recorded_model(ModelTemplates&& templates) {
 
 }  // namespace
 
+/// A file of several sizes is read for one of them (SourceText::part).
 ModelFile read_model_file(const SourceText& source, Diagnostics& diagnostics) {
   const Table table = parse_toml(source, diagnostics, kLargestModelText);
   TableReader document(table, "", diagnostics);
@@ -212,26 +235,32 @@ ModelFile read_model_file(const SourceText& source, Diagnostics& diagnostics) {
   check_kind(document);
   document.finish();
   templates.model.name = name_of_file(source.name);
+  // A recorded network has neither blocks nor sizes.
   if (document.has("recorded")) {
     if (!diagnostics.empty()) return {std::move(templates.model), {}};
     return recorded_model(std::move(templates));
   }
   ModelFile file{std::move(templates.model), {}};
+  // The chosen size gives the parameters' numbers.
   const ModelSize* size = chosen_size(templates.sizes, source);
   const Arguments of_size = size == nullptr ? templates.defaults : size->numbers;
   if (size != nullptr) file.model.name = size->name;
   if (size != nullptr && !size->description.empty()) file.model.description = size->description;
+  // Blocks are checked even after other mistakes, so that all are reported together.
   const bool sound = check_blocks(templates.blocks, templates.layers, of_size, diagnostics);
   if (sound && diagnostics.empty()) put_input(templates.input, of_size, file.model, diagnostics);
+  // Blocks with mistakes are not expanded, since their layers could be cyclic.
   if (!sound || !diagnostics.empty()) return file;
   file.model.layers = expand_blocks(templates.blocks, templates.layers, of_size, diagnostics);
   if (!diagnostics.empty()) return file;
+  // The workload checks whether each layer fits its input.
   ExpansionResult expansion = expand(file.model);
   report_faults(expansion.faults, diagnostics);
   file.expanded = std::move(expansion.model);
   return file;
 }
 
+/// The order is that of the page: the file, then sizes and configs, then recorded networks.
 std::vector<KeyTable> model_key_tables() {
   std::vector<KeyTable> tables{{"The file", "", described(model_file_keys())}};
   for (KeyTable& table : family_key_tables()) tables.push_back(std::move(table));
@@ -239,6 +268,7 @@ std::vector<KeyTable> model_key_tables() {
   return tables;
 }
 
+/// The operators are computed for the check of the shapes, and dropped here.
 Model read_model(const SourceText& source, Diagnostics& diagnostics) {
   return read_model_file(source, diagnostics).model;
 }

@@ -1,6 +1,11 @@
-// The node of a cluster file, and node templates. A node with a template starts from the template: keys
-// replace its values, links are added to its links, and whoever sets `nics` or `nics_at` describes the
-// connections of all NICs anew.
+// The node of a cluster file, and node templates.
+//
+// A node with a template starts from the template: keys replace its values, and links are added to its links.
+// If `nics` or `nics_at` is set, it describes the connections of all NICs anew, and the template's are
+// dropped. A link group looks like this:
+// [[node.links]]
+// link = "nvlink3"
+// mesh = ["gpu0", "gpu1", "gpu2", "gpu3"]
 #include <array>
 
 #include <fmt/format.h>
@@ -26,9 +31,11 @@ const std::vector<Choice<HostFamily>>& host_families() {
 
 namespace {
 
+/// Distances between GPU and NIC that GPUDirect may be limited to.
 constexpr std::array<PathClass, 5> kReaches{PathClass::pix, PathClass::pxb, PathClass::pxn, PathClass::phb,
                                             PathClass::sys};
 
+/// Keys of [node.host].
 const Keys<Host>& host_keys() {
   static const Keys<Host> keys{
       {"cpu", takes::text<&Host::cpu>(), "\"2x AMD EPYC 7H12\"", "none",
@@ -56,6 +63,7 @@ const Keys<Host>& host_keys() {
   return keys;
 }
 
+/// Numbers of devices.
 Keys<NodeSpec> count_keys() {
   return {
       {"gpus", takes::integer<&NodeSpec::gpus>(1, kMostGpusPerNode), "4", kRequired, "GPUs of a node"},
@@ -68,6 +76,7 @@ Keys<NodeSpec> count_keys() {
        "adapters, where links name their places; see nics_at"}};
 }
 
+/// Keys on what devices of the node can do.
 Keys<NodeSpec> behaviour_keys() {
   return {{"peer_access", takes::flag<&NodeSpec::peer_access>(), "false", "true",
            "GPUs read each other over PCIe; otherwise traffic goes through host memory"},
@@ -79,16 +88,19 @@ Keys<NodeSpec> behaviour_keys() {
            "the farthest adapter that does (NCCL_NET_GDR_LEVEL)"}};
 }
 
+/// Returns whether a link ends at a NIC.
 bool touches_nic(const NodeLink& link) { return link.a.starts_with("nic") || link.b.starts_with("nic"); }
 
 }  // namespace
 
+/// The numbers are read before the links, whose ends are devices such as "gpu3".
 const Keys<NodeReader>& NodeReader::device_keys() {
   static const Keys<NodeReader> keys =
       keys_within<NodeReader>(count_keys(), [](NodeReader& reader) -> NodeSpec& { return reader.node_; });
   return keys;
 }
 
+/// The order matters: `nic_link` is read before `nics_at`, which uses it.
 const Keys<NodeReader>& NodeReader::other_keys() {
   const auto of_node = [](NodeReader& reader) -> NodeSpec& { return reader.node_; };
   static const Keys<NodeReader> keys =
@@ -137,6 +149,7 @@ const Keys<NodeReader>& NodeReader::other_keys() {
   return keys;
 }
 
+/// `link` and `count` are read before the lists that use them.
 const Keys<NodeReader::LinkGroup>& NodeReader::group_keys() {
   static const Keys<LinkGroup> keys{
       {"link",
@@ -162,6 +175,7 @@ const Keys<NodeReader::LinkGroup>& NodeReader::group_keys() {
   return keys;
 }
 
+/// A node has three tables: the node, its host, and its groups of links.
 std::vector<KeyTable> node_key_tables() {
   return {{"`[node]`",
            "`node = \"dgx-a100\"` takes a template of `list nodes` as it is; `template` in the table begins "
@@ -173,18 +187,20 @@ std::vector<KeyTable> node_key_tables() {
            described(NodeReader::group_keys())}};
 }
 
+/// A node is read in two steps: the numbers of devices first, everything else second.
 NodeSpec NodeReader::read(const Table& table, std::string path) {
   const std::size_t before = diagnostics_.found().size();
   TableReader reader(table, path, diagnostics_);
   start(reader, path.empty());
   read_part(reader, path, device_keys());
+  // Mistakes in the numbers of devices make names in links unreliable.
   knows_devices_ = diagnostics_.found().size() == before;
   read_part(reader, path, other_keys());
   reader.finish();
   return std::move(node_);
 }
 
-/// "[[links]]" of a template is "[[node.links]]" of a cluster.
+/// Reads keys; a message names "[[links]]" of a template, but "[[node.links]]" of a cluster.
 void NodeReader::read_part(TableReader& reader, const std::string& path, const Keys<NodeReader>& keys) {
   for (const Key<NodeReader>& key : keys) {
     const std::size_t brackets = path.empty() ? 0 : key.example.find_first_not_of('[');
@@ -197,15 +213,18 @@ void NodeReader::read_part(TableReader& reader, const std::string& path, const K
   }
 }
 
-/// What the node begins with.
+/// Sets the values with which the node begins: those of the template, whose links get the place of
+/// `template`.
 void NodeReader::start(TableReader& reader, bool is_template) {
   from_template_ = !is_template && reader.has("template");
   if (from_template_) node_ = templates_.read(reader, "template");
+  // Faults of the template's links are shown where the template is named.
   for (NodeLink& link : node_.links) link.span = reader.span_of("template");
   if (!from_template_) node_.gpus = 1;
   reader.string(is_template ? "description" : "template");
 }
 
+/// With a template no key is required.
 void NodeReader::read_host(TableReader& reader, std::string_view key) {
   const Table* table = reader.table(key);
   if (table == nullptr) return;
@@ -218,7 +237,8 @@ void NodeReader::read_host(TableReader& reader, std::string_view key) {
   host.finish();
 }
 
-/// A CPU of the catalog says how fast one thread is, also where the file names another one than its template.
+/// A CPU of the catalog determines the speed of one thread, also if the file names another CPU than its
+/// template.
 void NodeReader::take_speed_of_cpu(TableReader& host) {
   if (host.has("slowdown")) return;
   const CpuModel* cpu = host.has("cpu") ? find_cpu(node_.host.cpu) : nullptr;
@@ -228,6 +248,7 @@ void NodeReader::take_speed_of_cpu(TableReader& host) {
     host.require("slowdown", "2.0");
 }
 
+/// NICs that the file describes replace those of the template.
 void NodeReader::read_links(TableReader& reader, std::string_view key) {
   if (reader.has("nics") || reader.has("nics_at")) std::erase_if(node_.links, touches_nic);
   const Array* tables = reader.array(key, kMostNodeLinks);
@@ -242,11 +263,12 @@ void NodeReader::read_links(TableReader& reader, std::string_view key) {
   }
 }
 
-/// nics_at = ["switch0", "cpu1"] is two NICs and their links; nic_link says which link.
+/// Adds NICs and their links: nics_at = ["switch0", "cpu1"] is two NICs; nic_link names the link of each.
 void NodeReader::read_nic_places(TableReader& reader, std::string_view key) {
   const auto places = reader.strings(key, kMostNicsPerNode);
   if (!places) knows_devices_ = knows_devices_ && !reader.has(key);
   if (!places) return;
+  // A stated number of NICs must fit the list.
   if (reader.has("nics") && node_.nics != static_cast<int>(places->size()))
     reader.report(reader.span_of("nics"),
                   fmt::format("{} does not fit {}, which has {} entries", reader.full_name("nics"),
@@ -254,11 +276,13 @@ void NodeReader::read_nic_places(TableReader& reader, std::string_view key) {
                   "leave it out: the list says how many there are");
   if (!reader.has("nic_link")) reader.require("nic_link", "\"pcie4_x16\"");
   node_.nics = static_cast<int>(places->size());
+  // Without a link the NICs are counted, but not connected.
   if (nic_link_.name.empty()) return;
   for (std::size_t i = 0; i < places->size(); ++i)
     add_link(reader, {fmt::format("nic{}", i), (*places)[i], nic_link_, 1, reader.span_of(key)});
 }
 
+/// Both lists, or none of them, are a mistake; the group is read all the same, to report others.
 void NodeReader::read_link_group(const Table& table, SourceSpan span, std::string path) {
   TableReader reader(table, std::move(path), diagnostics_);
   LinkGroup group{*this};
@@ -270,15 +294,17 @@ void NodeReader::read_link_group(const Table& table, SourceSpan span, std::strin
   const std::size_t before = node_.links.size();
   read_keys(reader, group_keys(), group);
   reader.finish();
-  // Which of the two lists is meant nobody knows; links of both would be there twice.
+  // If both lists are given, neither is used: links of both would be there twice.
   if (reader.has("mesh") && reader.has("pairs")) node_.links.resize(before);
 }
 
+/// The limit holds for all groups together.
 void NodeReader::add_link(TableReader& reader, NodeLink link) {
   if (node_.links.size() < kMostNodeLinks) return node_.links.push_back(std::move(link));
   reader.report(link.span, fmt::format("a node may have at most {} links", kMostNodeLinks));
 }
 
+/// The number of links is quadratic in the devices.
 void NodeReader::add_mesh(TableReader& reader, std::string_view key, const LinkGroup& group) {
   const auto devices = reader.strings(key, kMostGpusPerNode);
   if (!devices) return;
@@ -288,6 +314,7 @@ void NodeReader::add_mesh(TableReader& reader, std::string_view key, const LinkG
   }
 }
 
+/// Each pair is checked on its own, so that one wrong pair does not hide the rest.
 void NodeReader::add_pairs(TableReader& reader, std::string_view key, const LinkGroup& group) {
   const Array* pairs = reader.array(key, kMostNodeLinks);
   if (pairs == nullptr) return;
@@ -297,6 +324,7 @@ void NodeReader::add_pairs(TableReader& reader, std::string_view key, const Link
   }
 }
 
+/// Whether the devices exist is checked later, with the whole node.
 std::optional<std::pair<std::string, std::string>> read_pair(TableReader& reader, const Value& value) {
   const Array* pair = std::get_if<Array>(&value.data);
   const bool two = pair != nullptr && pair->size() == 2;
@@ -307,11 +335,13 @@ std::optional<std::pair<std::string, std::string>> read_pair(TableReader& reader
   return std::nullopt;
 }
 
+/// A template is checked as a cluster of one node without a network.
 NodeSpec read_node_template(const SourceText& source, Diagnostics& diagnostics) {
   const Table table = parse_toml(source, diagnostics);
   ClusterSpec alone;
   alone.node = NodeReader(diagnostics).read(table, "");
   alone.fabric.kind = "none";
+  // The node is checked only if its text had no mistake.
   if (!diagnostics.empty()) return alone.node;
   for (const ClusterFault& fault : check(alone)) {
     if (diagnostics.found().size() >= Diagnostics::kMostDiagnostics) break;

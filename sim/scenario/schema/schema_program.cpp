@@ -1,4 +1,10 @@
-// [program] first, then its kinds of ranks; what refers to other lists is checked when all are there.
+// The program file: [program] first, then its kinds of ranks. References to other lists are checked when all
+// lists are read. A shortened example:
+// [program]
+// format = 1
+// world = 8
+// [[program.ranks]]
+// operators = [{ op = "aten::mm" }, { collective = "all_reduce", bytes = 4096, pass = "backward" }]
 #include "sim/scenario/schema/schema_program.hpp"
 
 #include <algorithm>
@@ -14,10 +20,13 @@ namespace foretrain {
 
 namespace {
 
+/// Upper limits of a program's numbers.
 constexpr std::int64_t kMostNumbers = std::int64_t{1} << 50;
 constexpr std::int64_t kMostMicroSteps = 4096, kMostProgramSamples = 1'000'000'000;
+/// Largest number of notes or guesses.
 constexpr std::size_t kMostRemarks = 1000;
 
+/// A text of the program.
 template <std::string Program::*Member>
 Takes<Program> program_text() {
   return {"text", [](TableReader& table, std::string_view key, Program& program) {
@@ -25,12 +34,14 @@ Takes<Program> program_text() {
           }};
 }
 
+/// An integer of the program.
 Takes<Program> program_number(std::int64_t Program::*member, std::int64_t least, std::int64_t most) {
   return {"integer", [member, least, most](TableReader& table, std::string_view key, Program& program) {
             if (const auto found = table.integer(key, least, most)) program.*member = *found;
           }};
 }
 
+/// A list of sentences.
 template <std::vector<std::string> Program::*Member>
 Takes<Program> sentences() {
   return {"list of texts", [](TableReader& table, std::string_view key, Program& program) {
@@ -38,6 +49,7 @@ Takes<Program> sentences() {
           }};
 }
 
+/// Keys on the recording itself. Some are checked and not kept.
 Keys<Program> recorded_by_keys() {
   return {{"format",
            {"integer", [](TableReader& table, std::string_view key,
@@ -68,6 +80,7 @@ Keys<Program> recorded_by_keys() {
            "what else people should know"}};
 }
 
+/// Keys on the job that was recorded.
 Keys<Program> job_keys() {
   return {
       {"world", program_number(&Program::world, 1, kMostProgramRanks), "32", kRequired, "ranks of the job"},
@@ -84,6 +97,7 @@ Keys<Program> job_keys() {
       {"groups",
        {"list of tables",
         [](TableReader& table, std::string_view key, Program& program) {
+          // A list of ranks without a stride cannot be replayed exactly, which a note tells the reader.
           RankLists lists = read_rank_sequences(table, key, kMostProgramGroups);
           program.groups = std::move(lists.sequences);
           if (lists.irregular > 0)
@@ -96,6 +110,7 @@ Keys<Program> job_keys() {
        "process groups of the recorded ranks: `size` ranks first, first + stride, …"}};
 }
 
+/// Keys of [[program.ranks]].
 const Keys<ProgramRankText>& rank_keys() {
   static const Keys<ProgramRankText> keys{
       {"rank",
@@ -140,12 +155,13 @@ const Keys<ProgramRankText>& rank_keys() {
   return keys;
 }
 
+/// The keys of the recording come first, then those of the job.
 const Keys<Program>& program_keys() {
   static const Keys<Program> keys = recorded_by_keys() + job_keys();
   return keys;
 }
 
-/// A step trains: it goes forward, backward and updates.
+/// Reports a kind of rank without a forward, backward or optimizer pass, which a training step needs.
 void check_passes(TableReader& table, SourceSpan span, const ProgramRank& rank) {
   constexpr std::string_view kNames[] = {"forward", "backward", "optimizer"};
   for (const ProgramPass pass : {ProgramPass::forward, ProgramPass::backward, ProgramPass::optimizer}) {
@@ -160,7 +176,7 @@ void check_passes(TableReader& table, SourceSpan span, const ProgramRank& rank) 
   }
 }
 
-/// Works are waited for after they began.
+/// Reports waits for works or events that no row begins.
 void check_works(TableReader& table, SourceSpan span, const ProgramRank& rank) {
   std::vector<std::int64_t> begun, events;
   for (const ProgramRow& row : rank.rows) {
@@ -168,6 +184,7 @@ void check_works(TableReader& table, SourceSpan span, const ProgramRank& rank) {
     if (row.kind == record) events.push_back(row.work);
     if (row.kind == collective || row.kind == send || row.kind == receive) begun.push_back(row.work);
   }
+  // Sorted, so that each wait needs a binary search only.
   std::ranges::sort(begun), std::ranges::sort(events);
   for (const ProgramRow& row : rank.rows) {
     const bool waits = row.kind == ProgramRow::Kind::wait;
@@ -178,6 +195,7 @@ void check_works(TableReader& table, SourceSpan span, const ProgramRank& rank) {
   }
 }
 
+/// Reports messages with ranks outside of the world.
 void check_peers(TableReader& table, const ProgramRankText& to, const Program& program) {
   for (const RecordedReference& peer : to.peers) {
     if (peer.index >= static_cast<std::size_t>(program.world))
@@ -185,7 +203,7 @@ void check_peers(TableReader& table, const ProgramRankText& to, const Program& p
   }
 }
 
-/// A program is recorded at one batch.
+/// Reports sizes that grow with the batch: a program is recorded at one batch.
 void check_fixed(TableReader& table, const ProgramRankText& to) {
   for (const auto& [id, span] : to.text.first_uses) {
     const TensorSize& size = to.text.network.sizes[id];
@@ -196,12 +214,15 @@ void check_fixed(TableReader& table, const ProgramRankText& to) {
   }
 }
 
+/// Reads one kind of rank and checks its references. The first name of each table is the empty one: no
+/// module, no node, the default stream.
 ProgramRank read_rank(TableReader& table, SourceSpan span, Program& program) {
   ProgramRankText to;
   to.text.network.module_names.id_of(""), to.text.network.node_names.id_of("");
   to.rank.streams.id_of("");
   read_keys(table, rank_keys(), to);
   table.finish();
+  // Without groups there is one of all ranks.
   if (program.groups.empty()) program.groups.push_back({0, program.world, 1});
   check_references(table, to.groups, program.groups.size(), "group");
   check_peers(table, to, program);
@@ -209,33 +230,39 @@ ProgramRank read_rank(TableReader& table, SourceSpan span, Program& program) {
   check_references(table, to.text.made, to.rank.rows.size(), "row");
   check_recorded_sizes(table, to.text);
   check_fixed(table, to);
+  // Without `like` all ranks do the same.
   if (to.rank.like.empty()) to.rank.like.push_back({0, program.world, 1});
   to.rank.network = std::move(to.text.network);
+  // Lost lines may have held the missing rows.
   if (table.damaged()) return std::move(to.rank);
   check_passes(table, span, to.rank);
   check_works(table, span, to.rank);
   return std::move(to.rank);
 }
 
-/// Each rank of the world is of one kind.
+/// Reports unless each rank of the world belongs to exactly one kind.
 void check_kinds(TableReader& table, SourceSpan span, const Program& program) {
   std::int64_t ranks = 0;
   for (const ProgramRank& kind : program.ranks) {
     ranks += kind.count();
     for (const RankSequence& like : kind.like) {
+      // The last rank of a sequence is its largest.
       if (like.first + (like.size - 1) * like.stride >= program.world)
         return table.report(span, fmt::format("rank {} is outside of a world of {}",
                                               like.first + (like.size - 1) * like.stride, program.world));
     }
+    // The recorded rank belongs to its own kind.
     if (std::ranges::none_of(kind.like, [&](const RankSequence& s) { return s.contains(kind.rank); }))
       return table.report(span, fmt::format("rank {} is not among the ranks that do the same", kind.rank),
                           "`like` lists the recorded rank, too");
   }
+  // Kinds that overlap, or that leave ranks out, have another sum.
   if (ranks != program.world)
     table.report(span, fmt::format("the kinds of ranks have {} ranks, the world {}", ranks, program.world),
                  "record one rank of each kind; `like` says which others do the same");
 }
 
+/// Reports groups with ranks outside of the world.
 void check_groups(TableReader& table, const Program& program) {
   for (const RankSequence& group : program.groups) {
     if (group.first + (group.size - 1) * group.stride < program.world) continue;
@@ -245,6 +272,7 @@ void check_groups(TableReader& table, const Program& program) {
   }
 }
 
+/// Reads all kinds of ranks; at least one is needed.
 void read_kinds(TableReader& table, Program& program) {
   for_each_table(table, "ranks", kMostProgramKinds, [&](TableReader& rank, SourceSpan span) {
     program.ranks.push_back(read_rank(rank, span, program));
@@ -256,6 +284,7 @@ void read_kinds(TableReader& table, Program& program) {
 
 }  // namespace
 
+/// [program] is read before its kinds of ranks, which refer to its groups and its world.
 Program read_program(const SourceText& source, Diagnostics& diagnostics) {
   const Table parsed = parse_toml(source, diagnostics, kLargestModelText);
   TableReader document(parsed, "", diagnostics);
@@ -267,11 +296,14 @@ Program read_program(const SourceText& source, Diagnostics& diagnostics) {
   document.finish();
   if (given == nullptr) return program;
   TableReader table(*given, "program", diagnostics);
+  // Zero means that the file does not state the number.
   program.data_ranks = 0;
   read_keys(table, program_keys(), program);
+  // All ranks train different samples unless the file states otherwise.
   if (program.data_ranks == 0) program.data_ranks = program.world;
   read_kinds(table, program);
   table.finish();
+  // Checks across kinds need all of them to be sound.
   if (diagnostics.empty() && !document.damaged()) {
     check_kinds(table, table.span_of("ranks"), program);
     check_groups(table, program);
@@ -282,6 +314,7 @@ Program read_program(const SourceText& source, Diagnostics& diagnostics) {
   return program;
 }
 
+/// Rows have a table of their own, which program_rows.cpp provides.
 std::vector<KeyTable> program_key_tables() {
   std::vector<KeyTable> tables{
       {"`[program]`", "A step of a distributed program as `foretrain record` writes it.",

@@ -1,4 +1,4 @@
-// The program file: a step of a distributed program as `foretrain record` writes it.
+// The program file: one step of a distributed program as `foretrain record` writes it.
 #pragma once
 
 #include <memory>
@@ -8,12 +8,12 @@
 
 namespace foretrain {
 
-/// Reports every mistake into `diagnostics`, bound to that text; what is returned holds only where there was
-/// none. Every rank of the world is then of one kind, indices are within their lists, and every kind has
-/// forward, backward and optimizer rows.
+/// Reads a program file. Reports every mistake into `diagnostics`, which must belong to that text; the result
+/// is valid only if there was none. Then every rank of the world belongs to one kind, indices are within
+/// their lists, and every kind has forward, backward and optimizer rows.
 Program read_program(const SourceText& source, Diagnostics& diagnostics);
 
-/// For the reference page.
+/// Returns the keys for the reference page.
 std::vector<KeyTable> program_key_tables();
 
 }  // namespace foretrain

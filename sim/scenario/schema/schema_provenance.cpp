@@ -1,5 +1,9 @@
-// The file of rules about measured rows: [[rule]] with words to find, conditions, and what the row was run
-// with.
+// The file of rules about measured rows. A [[rule]] has words to find, conditions, and the settings that the
+// row was run with:
+// [[rule]]
+// words = ["xla"]
+// settings = { framework.execution = "compiled" }
+// said_in = "the run's log, line 3"
 #include <algorithm>
 #include <cmath>
 
@@ -21,9 +25,10 @@ namespace foretrain {
 
 namespace {
 
+/// Columns in which words are searched for.
 const std::vector<std::string> kRowTexts{"series", "source"};
 
-/// What columns of a row say, or what is no part of a run: rules cannot set it.
+/// Returns whether a key is set by a column of the row, or is not part of a run. Rules cannot set such keys.
 bool is_of_the_row(std::string_view key) {
   static const std::vector<std::string_view> keys{"model.name",
                                                   "model.precision",
@@ -36,7 +41,9 @@ bool is_of_the_row(std::string_view key) {
   return std::ranges::count(keys, key) > 0 || key.starts_with("study.") || key.starts_with("measured.");
 }
 
+/// Returns the keys of a scenario that rules can set.
 const std::vector<std::string>& keys_of_runs() {
+  // The keys do not change, so that they are collected once.
   static const std::vector<std::string> keys = [] {
     std::vector<std::string> names;
     for (const ScenarioKey& key : scenario_keys()) {
@@ -47,11 +54,12 @@ const std::vector<std::string>& keys_of_runs() {
   return keys;
 }
 
+/// Returns whether further mistakes would not be reported.
 bool is_full_of_mistakes(const Diagnostics& diagnostics) {
   return diagnostics.found().size() >= Diagnostics::kMostDiagnostics;
 }
 
-/// As TOML; nothing for what no key of a rule can be.
+/// Returns a value as TOML; nullopt for values that no key of a rule can have.
 std::optional<std::string> as_toml(const Value& value) {
   if (const auto* text = std::get_if<std::string>(&value.data))
     return text->find_first_of("\r\n") == std::string::npos ? std::optional(quoted(*text)) : std::nullopt;
@@ -61,11 +69,13 @@ std::optional<std::string> as_toml(const Value& value) {
                                                                    : std::optional(text_of(value));
 }
 
+/// Reads one rule.
 class RuleReader {
  public:
   explicit RuleReader(const Table& table, Diagnostics& diagnostics)
       : reader_(table, "rule", diagnostics), span_(table.span) {}
 
+  // Every part of a rule is read, even after a mistake, to report all of them at once.
   ProvenanceRule read() {
     reader_.require("said_in", "\"the run's log, line 3: TensorFlow 1.15\"");
     rule_.said_in = text(reader_, "said_in");
@@ -77,6 +87,7 @@ class RuleReader {
     read_unless_set();
     read_settings();
     read_run_as();
+    // A rule without settings and replacements has no effect.
     if (!reader_.damaged() && !reader_.has("settings") && !reader_.has("run_as"))
       reader_.report(span_, "the rule changes nothing", "add settings = { framework.name = \"tensorflow\" }");
     reader_.finish();
@@ -84,7 +95,7 @@ class RuleReader {
   }
 
  private:
-  /// Of a sensible length; reports it otherwise.
+  /// Returns whether a text has a sensible length; reports it otherwise.
   bool fits(SourceSpan span, const std::string& name, std::string_view text) {
     if (!trimmed(text).empty() && text.size() <= kLongestRuleText) return true;
     reader_.report(span, trimmed(text).empty()
@@ -93,16 +104,19 @@ class RuleReader {
     return false;
   }
 
+  // Returns a text, or an empty one after a mistake.
   std::string text(TableReader& reader, std::string_view key) {
     const auto found = reader.string(key);
     return found && fits(reader.span_of(key), reader.full_name(key), *found) ? *found : "";
   }
 
+  // Returns the sound texts of a list.
   std::vector<std::string> texts(std::string_view key) {
     const auto found = reader_.strings(key, kMostRuleTexts);
     if (!found) return {};
     if (found->empty())
       reader_.report(reader_.span_of(key), fmt::format("{} is an empty list", reader_.full_name(key)));
+    // strings() has checked that the list holds texts only, so that indices agree.
     const Array& values = std::get<Array>(reader_.value(key)->data);
     std::vector<std::string> out;
     for (std::size_t i = 0; i < found->size(); ++i) {
@@ -111,12 +125,14 @@ class RuleReader {
     return out;
   }
 
+  // Returns the texts of a list in small letters.
   std::vector<std::string> lowered(std::string_view key) {
     std::vector<std::string> out = texts(key);
     std::ranges::transform(out, out.begin(), [](const std::string& text) { return lower_case(text); });
     return out;
   }
 
+  // Reads the columns to search; without the key all of them are searched.
   void read_columns() {
     const std::vector<std::string> names = texts("columns");
     for (const std::string& name : names) {
@@ -130,6 +146,7 @@ class RuleReader {
     rule_.in_source = std::ranges::count(names, "source") > 0;
   }
 
+  // Reads the conditions on other columns, [rule.where].
   void read_conditions() {
     const Table* table = reader_.table("where");
     if (table == nullptr) return;
@@ -144,6 +161,7 @@ class RuleReader {
     where.finish();
   }
 
+  // Returns the precisions that measured rows may have.
   static std::vector<std::string> precision_names() {
     std::vector<std::string> names;
     for (const Precision precision :
@@ -152,7 +170,7 @@ class RuleReader {
     return names;
   }
 
-  /// Keys, or the tables that hold them.
+  /// Reads keys, or tables that hold keys, which the row must not set itself.
   void read_unless_set() {
     rule_.unless_set = texts("unless_set");
     const std::vector<std::string>& known = keys_of_runs();
@@ -166,6 +184,7 @@ class RuleReader {
     }
   }
 
+  // Reads the settings, which must not be empty.
   void read_settings() {
     const Table* table = reader_.table("settings");
     if (table == nullptr) return;
@@ -175,7 +194,7 @@ class RuleReader {
     add_settings(*table, "");
   }
 
-  /// framework.name = … and "framework.name" = … are the same key.
+  /// Adds settings with their full keys: framework.name = … and "framework.name" = … are the same key.
   void add_settings(const Table& table, const std::string& prefix) {
     for (const Entry& entry : table.entries) {
       if (is_full_of_mistakes(reader_.diagnostics())) return;
@@ -187,6 +206,7 @@ class RuleReader {
     }
   }
 
+  // Adds one setting, unless rules cannot set it or its value is not a plain one.
   void add_setting(const std::string& key, const Entry& entry) {
     const std::vector<std::string>& known = keys_of_runs();
     if (is_of_the_row(key))
@@ -206,6 +226,7 @@ class RuleReader {
     rule_.settings.push_back({key, *value, entry.value.span});
   }
 
+  // Reads replacements of the row's columns.
   void read_run_as() {
     const Table* table = reader_.table("run_as");
     if (table == nullptr) return;
@@ -216,6 +237,7 @@ class RuleReader {
     rule_.counts = text(run_as, "unit");
     rule_.as_cluster = text(run_as, "cluster");
     if (!rule_.as_cluster.empty()) {
+      // A wrong cluster is reported here and not at the rows that use it.
       find_named(CatalogKind::clusters, rule_.as_cluster, run_as.span_of("cluster"), run_as.diagnostics());
       rule_.as_cluster =
           name_from(run_as.diagnostics().source(), run_as.span_of("cluster"), rule_.as_cluster);
@@ -230,6 +252,7 @@ class RuleReader {
 
 }  // namespace
 
+/// Reading stops when further mistakes would not be reported.
 Provenance read_provenance(const SourceText& source, Diagnostics& diagnostics) {
   Provenance provenance{source, {}};
   const Table table = parse_toml(source, diagnostics);

@@ -1,5 +1,5 @@
-// One pass over the lists of the table. Sizes repeat, so each text is parsed once; what refers to other lists
-// is checked when all of them are there.
+// The table [recorded], read in one pass over its lists. References to other lists are checked when all lists
+// are read.
 #include "sim/scenario/schema/schema_recorded.hpp"
 
 #include <fmt/format.h>
@@ -14,8 +14,10 @@ namespace foretrain {
 
 namespace {
 
+/// Largest batch and number of modules.
 constexpr std::int64_t kMostSamples = 1'000'000;
 constexpr std::int64_t kMostModules = 1'000'000;
+/// A name of the network.
 template <auto Member>
 Takes<RecordedText> network_text(std::string kind = "text") {
   return {std::move(kind), [](TableReader& table, std::string_view key, RecordedText& to) {
@@ -23,6 +25,7 @@ Takes<RecordedText> network_text(std::string kind = "text") {
           }};
 }
 
+/// Keys of the table that are no lists.
 Keys<RecordedText> heading_keys() {
   using N = RecordedNetwork;
   static const auto number = [](std::int64_t N::*member, std::int64_t most) {
@@ -59,6 +62,7 @@ Keys<RecordedText> heading_keys() {
        "where `time` was measured: a GPU of the catalog, or as its driver calls it"}};
 }
 
+/// The precision in which times were measured.
 Takes<RecordedText> recorded_precision() {
   using enum Precision;
   static const std::vector<Choice<Precision>> kPrecisions =
@@ -68,6 +72,7 @@ Takes<RecordedText> recorded_precision() {
           }};
 }
 
+/// Keys of the table's lists.
 Keys<RecordedText> list_keys() {
   return {{"precision", recorded_precision(), "\"fp32\"", "fp32", "in which `time` was measured"},
           {"parameters",
@@ -97,9 +102,10 @@ const Keys<RecordedText>& recorded_keys() {
   return keys;
 }
 
-/// Growth only where it was said to be there.
+/// Reports sizes that grow with the batch if the file does not state that its sizes grow.
 void check_growth(TableReader& table, const RecordedText& file) {
   if (file.network.grows) return;
+  // Each distinct size is looked at once.
   for (const auto& [id, span] : file.first_uses) {
     const TensorSize& size = file.network.sizes[id];
     if (size.grows())
@@ -109,6 +115,7 @@ void check_growth(TableReader& table, const RecordedText& file) {
   }
 }
 
+/// Reports parameters and buffers whose size grows with the batch.
 void check_parameters(TableReader& table, std::string_view key, const RecordedText& file) {
   for (std::size_t i = 0; i < file.network.parameters.size(); ++i) {
     if (!file.network.sizes.empty() && file.network.sizes[file.network.parameters[i].size].grows())
@@ -122,26 +129,31 @@ void check_parameters(TableReader& table, std::string_view key, const RecordedTe
 
 }  // namespace
 
+/// The lists are read first; references, sizes and times are checked when all of them are present.
 RecordedFile read_recorded(TableReader& document, std::string_view key) {
   RecordedFile out;
   const Table* given = document.table(key);
   if (given == nullptr) return out;
   TableReader table(*given, std::string(key), document.diagnostics());
   RecordedText file;
-  // The first of each: no module, no node.
+  // The first name of each table means no module and no node.
   file.network.module_names.id_of(""), file.network.node_names.id_of("");
   const std::size_t mistakes = document.diagnostics().found().size();
   read_keys(table, recorded_keys(), file);
   table.finish();
+  // An empty list is a mistake of its own only if reading it gave none.
   if (table.has("operators") && file.network.operators.empty() &&
       document.diagnostics().found().size() == mistakes)
     table.report(table.span_of("operators"), "recorded.operators is empty", "record a training step");
+  // In a damaged text the lists may lack lines.
   if (!document.damaged()) {
     check_references(table, file.ready, file.network.parameters.size(), "parameter");
     check_references(table, file.made, file.network.operators.size(), "operator");
   }
   check_recorded_sizes(table, file), check_growth(table, file);
+  // Only sound sizes can be looked up.
   if (document.diagnostics().found().size() == mistakes) check_parameters(table, "parameters", file);
+  // Times are meaningless without the GPU on which they were measured.
   if (file.is_timed && !table.has("gpu"))
     table.report(file.first_time, "times need recorded.gpu, on which they were measured",
                  "add gpu = \"a100-sxm4-40gb\" to [recorded]");
@@ -153,6 +165,7 @@ RecordedFile read_recorded(TableReader& document, std::string_view key) {
   return out;
 }
 
+/// Operators, parameters, buffers and storages have a table each.
 std::vector<KeyTable> recorded_key_tables() {
   std::vector<KeyTable> tables{
       {"`[recorded]`", "A network as its framework ran one step of it, instead of `layers`.",

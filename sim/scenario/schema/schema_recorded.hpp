@@ -8,16 +8,17 @@
 
 namespace foretrain {
 
-/// What was read; `measured_on` is there when operators have times.
+/// The contents of the table; `measured_on` is set if operators have times.
 struct RecordedFile {
   RecordedNetwork network;
   std::optional<MeasuredOn> measured_on;
 };
 
-/// Reports every mistake; indices and sizes of what is returned are within their limits if there was none.
+/// Reads the table. Reports every mistake; if there was none, indices and sizes of the result are within
+/// their limits.
 RecordedFile read_recorded(TableReader& document, std::string_view key);
 
-/// [recorded], its operators, parameters, buffers and storages, for the reference page.
+/// Returns the keys for the reference page: of [recorded], its operators, parameters, buffers and storages.
 std::vector<KeyTable> recorded_key_tables();
 
 }  // namespace foretrain

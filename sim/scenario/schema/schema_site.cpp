@@ -1,4 +1,11 @@
-// The table [site] of a cluster file: batch system, partitions with their limits, what an hour costs.
+// The table [site] of a cluster file: batch system, partitions with their limits, and what an hour costs.
+// Texts that end up in job scripts are limited to harmless characters.
+// [site]
+// batch_system = "slurm"
+// [[site.partitions]]
+// name = "gpu"
+// most_nodes = 16
+// longest = "36 h"
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -11,15 +18,16 @@ namespace foretrain {
 
 namespace {
 
+/// Upper limits of lists, of nodes and GPUs of a job, and of a price per hour.
 constexpr std::size_t kMostPartitions = 256, kMostConstraints = 64;
 constexpr std::int64_t kMostOfJob = 1'000'000;
 constexpr double kDearest = 1e9;
 
-/// What a text that ends up in job scripts may hold besides letters and digits: no line end, `$`, backquote
-/// or backslash in any of them.
-/// Grams of CO2 per kWh: brown coal alone makes some 1,100.
+/// Upper limit of the grams of CO2 per kWh: brown coal alone makes some 1,100.
 constexpr double kDirtiestGrid = 2000;
 
+/// Characters that a text for job scripts may have besides letters and digits, and a hint. No text may have a
+/// line end, `$`, backquote or backslash.
 struct ScriptCharacters {
   std::string_view allowed;
   std::string_view hint;
@@ -30,11 +38,13 @@ constexpr ScriptCharacters kOfFeatures{
 constexpr ScriptCharacters kOfExpression{
     "_.+-*/%<>=!&|?:,;()[]{}'\" ", "names, numbers, quoted texts and operators, as in \"Capability == 8.0\""};
 
+/// Does not depend on the locale.
 bool is_letter_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/// Reports the first character that scripts cannot hold; the text where there is none.
+/// Returns the text if scripts can hold all its characters; otherwise reports the first one that they cannot
+/// hold.
 std::optional<std::string> for_scripts(TableReader& reader, std::string_view key, SourceSpan span,
                                        std::optional<std::string> text, const ScriptCharacters& characters) {
   if (!text) return text;
@@ -51,6 +61,7 @@ std::optional<std::string> for_scripts(TableReader& reader, std::string_view key
   return std::nullopt;
 }
 
+/// A text that ends up in job scripts.
 template <auto... Path>
 takes::Of<Path...> script_text(ScriptCharacters characters) {
   return {"text", [characters](TableReader& table, std::string_view key, auto& target) {
@@ -59,11 +70,13 @@ takes::Of<Path...> script_text(ScriptCharacters characters) {
           }};
 }
 
+/// An amount of money or units, not negative.
 template <auto... Path>
 takes::Of<Path...> amount() {
   return takes::number<Path...>(0, kDearest);
 }
 
+/// Reads features of nodes, each of which ends up in scripts.
 void read_features(TableReader& table, std::string_view key, std::vector<std::string>& features) {
   const auto texts = table.strings(key, kMostConstraints);
   for (std::size_t i = 0; texts && i < texts->size(); ++i) {
@@ -73,14 +86,17 @@ void read_features(TableReader& table, std::string_view key, std::vector<std::st
   }
 }
 
+/// Reads constraints of the whole site.
 void read_constraints(TableReader& table, std::string_view key, Site& site) {
   read_features(table, key, site.constraints);
 }
 
+/// Whether the kinds exist is checked by the reader of the cluster.
 void read_kind_names(TableReader& table, std::string_view key, Partition& partition) {
   if (auto kinds = table.strings(key, kMostNodeKinds)) partition.kinds = *std::move(kinds);
 }
 
+/// Reads [[site.partitions]].
 void read_partitions(TableReader& table, std::string_view key, Site& site) {
   const Array* array = table.array(key, kMostPartitions);
   if (array == nullptr) return;
@@ -97,6 +113,7 @@ void read_partitions(TableReader& table, std::string_view key, Site& site) {
   }
 }
 
+/// Reads [site.billing].
 void read_billing(TableReader& table, std::string_view key, Site& site) {
   const Table* billing = table.table(key);
   if (billing == nullptr) return;
@@ -105,6 +122,7 @@ void read_billing(TableReader& table, std::string_view key, Site& site) {
   reader.finish();
 }
 
+/// Reads the kind of site; the names are in the order of the enumeration.
 void read_kind_of_site(TableReader& table, std::string_view key, Site& site) {
   static const std::vector<std::string> names{"own", "hpc", "cloud"};
   const auto found = table.one_of(key, names);
@@ -113,6 +131,7 @@ void read_kind_of_site(TableReader& table, std::string_view key, Site& site) {
 
 }  // namespace
 
+/// Keys of [[site.partitions]].
 const Keys<Partition>& partition_keys() {
   static const Keys<Partition> keys{
       {"name", script_text<&Partition::name>(kOfName), "\"gpu\"", kRequired, "as in --partition"},
@@ -135,6 +154,7 @@ const Keys<Partition>& partition_keys() {
   return keys;
 }
 
+/// Keys of [[more_nodes]] that concern the batch system.
 const Keys<NodeKind>& kind_site_keys() {
   static const Keys<NodeKind> keys{
       {"gpu_type", script_text<&NodeKind::gpu_type>(kOfName), "\"a100\"", "none",
@@ -148,6 +168,7 @@ const Keys<NodeKind>& kind_site_keys() {
   return keys;
 }
 
+/// Keys of [site.billing].
 const Keys<Billing>& billing_keys() {
   static const Keys<Billing> keys{
       {"unit", takes::text<&Billing::unit>(), "\"BU\"", kRequired, "what the centre charges in"},
@@ -157,7 +178,7 @@ const Keys<Billing>& billing_keys() {
   return keys;
 }
 
-/// All but none: a site without one has no table.
+/// Returns the batch systems of files. "none" is not among them: a site without one has no table.
 std::vector<Choice<BatchSystem>> batch_systems() {
   std::vector<Choice<BatchSystem>> out;
   for (std::size_t i = 1; i < kBatchSystemNames.size(); ++i)
@@ -165,6 +186,7 @@ std::vector<Choice<BatchSystem>> batch_systems() {
   return out;
 }
 
+/// Keys of [site].
 const Keys<Site>& site_keys() {
   static const Keys<Site> keys{
       {"name", script_text<&Site::name>(kOfName), "\"m3\"", "none",
@@ -196,6 +218,7 @@ const Keys<Site>& site_keys() {
   return keys;
 }
 
+/// Without the table there is no batch system.
 Site read_site(TableReader& document) {
   Site site;
   const Table* table = document.table("site");

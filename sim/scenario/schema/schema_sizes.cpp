@@ -1,4 +1,6 @@
-// A size is read by its keys; its numbers are put over the defaults of the file.
+// Sizes of a family. A size is read by its keys; its numbers replace the defaults of the file.
+// [sizes.small]
+// with = { width = 384, layers = 4 }
 #include "sim/scenario/schema/schema_sizes.hpp"
 
 #include <algorithm>
@@ -9,9 +11,11 @@ namespace foretrain {
 
 namespace {
 
+/// Upper limits of the names of a size, and of its parameters.
 constexpr std::size_t kMostNames = 16;
 constexpr std::int64_t kMostParameters = 100'000'000'000'000;
 
+/// Reads a table of integers over the numbers that `out` has already.
 void read_arguments_of_size(TableReader& table, std::string_view key, Arguments& out) {
   const Table* with = table.table(key);
   if (with == nullptr) return;
@@ -25,6 +29,7 @@ void read_arguments_of_size(TableReader& table, std::string_view key, Arguments&
   }
 }
 
+/// Keys of [sizes.NAME].
 const Keys<ModelSize>& size_keys() {
   static const Keys<ModelSize> keys{
       {"description", takes::text<&ModelSize::description>(), "\"the small one\"", "the file's",
@@ -50,6 +55,7 @@ const Keys<ModelSize>& size_keys() {
   return keys;
 }
 
+/// Reads the keys of a config that hold the numbers of a family.
 void read_config_numbers(TableReader& table, std::string_view key, ConfigOfFamily& out) {
   const Table* numbers = table.table(key);
   if (numbers == nullptr) return;
@@ -63,6 +69,7 @@ void read_config_numbers(TableReader& table, std::string_view key, ConfigOfFamil
   }
 }
 
+/// Keys of [config].
 const Keys<ConfigOfFamily>& config_keys() {
   static const Keys<ConfigOfFamily> keys{
       {"model_type", takes::text<&ConfigOfFamily::model_type>(), "\"modernbert\"", kRequired,
@@ -77,12 +84,14 @@ const Keys<ConfigOfFamily>& config_keys() {
 
 }  // namespace
 
+/// The defaults have the form of a size's `with`.
 Arguments read_defaults(TableReader& document, std::string_view key) {
   Arguments out;
   read_arguments_of_size(document, key, out);
   return out;
 }
 
+/// Whether the config's keys exist is known only when a config is read.
 ConfigOfFamily read_config_of_family(TableReader& document, std::string_view key) {
   ConfigOfFamily out;
   const Table* table = document.table(key);
@@ -93,6 +102,7 @@ ConfigOfFamily read_config_of_family(TableReader& document, std::string_view key
   return out;
 }
 
+/// A size's numbers begin as the defaults, and its table replaces some of them.
 std::vector<ModelSize> read_sizes(TableReader& document, std::string_view key, const Arguments& defaults) {
   std::vector<ModelSize> out;
   const Table* table = document.table(key);
@@ -113,12 +123,14 @@ std::vector<ModelSize> read_sizes(TableReader& document, std::string_view key, c
   return out;
 }
 
+/// An unknown name gives the first size, too.
 const ModelSize* chosen_size(const std::vector<ModelSize>& sizes, const SourceText& source) {
   if (sizes.empty()) return nullptr;
   const auto found = std::ranges::find(sizes, source.part, &ModelSize::name);
   return found == sizes.end() ? &sizes.front() : &*found;
 }
 
+/// Both tables belong to files of families.
 std::vector<KeyTable> family_key_tables() {
   return {{"`[sizes.NAME]`",
            "A size of the network under a name of its own; a file with sizes stands in `models/families`.",

@@ -1,10 +1,13 @@
-// The tables [storage.KIND] of a cluster file: what is known of its disks and file systems, over the usual
-// figures of that kind.
+// The tables [storage.KIND] of a cluster file: known values of its disks and file systems. They replace the
+// usual values of that kind.
+// [storage.lustre]
+// job_bandwidth = "50 GBps"
 #include "sim/scenario/schema/cluster_keys.hpp"
 #include "sim/scenario/schema/cluster_tables.hpp"
 
 namespace foretrain {
 
+/// Values that are not stated are those of the kind.
 const Keys<StorageSpec>& storage_keys() {
   static const Keys<StorageSpec> keys{{"job_bandwidth", takes::link_rate<&StorageSpec::job>(), "\"50 GBps\"",
                                        "of the kind", "what all nodes of a job share"},
@@ -17,11 +20,13 @@ const Keys<StorageSpec>& storage_keys() {
   return keys;
 }
 
+/// Kinds are read in the order of their names, not in that of the file.
 std::vector<StorageSpec> read_storage(TableReader& document) {
   std::vector<StorageSpec> out;
   const Table* tables = document.table("storage");
   if (tables == nullptr) return out;
   TableReader storage(*tables, "storage", document.diagnostics());
+  // The first kind is `none`, which has no table.
   for (std::size_t i = 1; i < kStorageNames.size(); ++i) {
     const Table* table = storage.table(kStorageNames[i]);
     if (table == nullptr) continue;

@@ -1,4 +1,4 @@
-// The transport file: the keys of transport_keys(), each read as its member's type.
+// The transport file: the keys of transport_keys(), each read as the type of its member.
 #include <fmt/format.h>
 
 #include "sim/scenario/schema/schemas.hpp"
@@ -8,18 +8,21 @@ namespace foretrain {
 
 namespace {
 
+/// Largest number of parallel streams.
 constexpr int kMostStreams = 1024;
 
-/// One getter per type of member.
+/// Reads members of a transport, with one getter per type. A missing key keeps the member's value.
 class TransportReader {
  public:
   TransportReader(TableReader& reader, Transport& transport) : reader_(reader), transport_(transport) {}
 
+  // The type of the member decides how the value is read.
   void read(const TransportKey& key) {
     std::visit([&](auto member) { keep(key.name, transport_.*member); }, key.field);
   }
 
  private:
+  // A library is one of transport_libraries().
   void keep(std::string_view key, std::string& out) {
     std::vector<std::string> known;
     for (const TransportLibrary& library : transport_libraries()) known.emplace_back(library.name);
@@ -27,6 +30,7 @@ class TransportReader {
   }
   void keep(std::string_view key, Time& out) { out = reader_.time(key).value_or(out); }
   void keep(std::string_view key, Bytes& out) { out = reader_.bytes(key).value_or(out); }
+  // A rate of zero would make transfers endless.
   void keep(std::string_view key, ByteRate& out) {
     const auto rate = reader_.byte_rate(key);
     if (rate && rate->per_second < 1)
@@ -44,6 +48,7 @@ class TransportReader {
 
 }  // namespace
 
+/// Keys that the file lacks keep the values of Transport.
 Transport read_transport(const SourceText& source, Diagnostics& diagnostics) {
   const Table table = parse_toml(source, diagnostics);
   TableReader reader(table, "", diagnostics);

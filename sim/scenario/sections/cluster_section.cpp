@@ -1,4 +1,5 @@
-// A cluster's own file is read where its name stands; its mistakes are reported with its own file name.
+// The table [cluster]. A cluster's own file is read when its name is; its mistakes are reported with its own
+// file name. Contents of `opened` are not read again.
 #include "sim/scenario/sections/cluster_section.hpp"
 
 #include "sim/cluster/calibrated_cluster.hpp"
@@ -14,11 +15,13 @@ namespace foretrain {
 
 namespace {
 
+/// Range of the factors of what-if questions.
 constexpr double kSlowestWhatIf = 0.01, kFastestWhatIf = 100;
 
-/// The text of a cluster by name or path, or of a server of one kind of GPUs; mistakes are reported.
+/// Returns the text of a cluster by name or path, or of a server of one kind of GPU; mistakes are reported.
 std::optional<SourceText> cluster_source(const std::string& name, SourceSpan span, Diagnostics& diagnostics) {
   try {
+    // A name that begins with kGpuServer means a server that no file describes.
     if (auto server = gpu_server_text(name)) return server;
   } catch (const InputError& error) {
     diagnostics.report(span, error.diagnostics().front().message, error.diagnostics().front().hint);
@@ -27,26 +30,33 @@ std::optional<SourceText> cluster_source(const std::string& name, SourceSpan spa
   return find_named(CatalogKind::clusters, name, span, diagnostics);
 }
 
+/// Returns a cluster without applying its calibration, from the cache or its file.
 std::optional<ClusterSpec> load_uncalibrated_cluster(const std::string& name, SourceSpan span,
                                                      Diagnostics& diagnostics, OpenedCatalogs& opened) {
   const std::string opened_as = name_from(diagnostics.source(), span, name);
+  // Several scenarios of one cluster read its file once.
   if (const auto known = opened.clusters.find(opened_as); known != opened.clusters.end())
     return known->second;
   const auto source = cluster_source(name, span, diagnostics);
   if (!source) return std::nullopt;
+  // The cluster's mistakes are collected for its own text, so that messages quote the right file.
   Diagnostics problems(*source);
   ClusterSpec cluster = read_uncalibrated_cluster(*source, problems);
   diagnostics.include(problems.found());
   if (!problems.empty()) return std::nullopt;
+  // The map keeps the cluster for later readers, which get copies.
   return opened.clusters.emplace(opened_as, std::move(cluster)).first->second;
 }
 
+/// Reads the name. A site may have several files, and each file several kinds of node.
 void read_cluster_name(TableReader& table, std::string_view key, ClusterSection& section) {
   const auto name = table.string(key);
   if (!name) return;
   const std::optional<SitePart> part = site_part_of(*name);
+  // "m3/m3g" is the part m3g of the site m3.
   section.name = part ? part->site : *name, section.part = part ? part->part : "";
   const std::vector<std::string> files = files_of_site(section.name);
+  // A cluster that is no site of several files is read by its own name.
   for (const std::string& file : files.empty() ? std::vector{section.name} : files) {
     const auto cluster =
         load_uncalibrated_cluster(file, table.span_of(key), table.diagnostics(), section.opened);
@@ -55,12 +65,14 @@ void read_cluster_name(TableReader& table, std::string_view key, ClusterSection&
   }
 }
 
-/// The nodes that the job gets; mistakes are reported.
+/// Returns the nodes that the job gets: those of the partition, or of the part in the name. Mistakes are
+/// reported at the key that made the choice.
 std::optional<ClusterSpec> chosen_nodes(TableReader& table, const ClusterSection& section) {
   if (section.kinds.empty()) return std::nullopt;
   const bool by_key = section.partition.has_value();
   try {
     return chosen_of_site(section.kinds, by_key ? *section.partition : section.part, section.name);
+    // The first mistake has the hint; its place is the key that made the choice.
   } catch (const InputError& error) {
     const Diagnostic& first = error.diagnostics().front();
     table.report(table.span_of(by_key ? "partition" : "name"), first.message, first.hint);
@@ -68,6 +80,7 @@ std::optional<ClusterSpec> chosen_nodes(TableReader& table, const ClusterSection
   }
 }
 
+/// Reads the calibration: a catalog's name, a file, or "none".
 void read_calibration_key(TableReader& table, std::string_view key, ClusterSection& section) {
   const Value* value = table.value(key);
   if (value == nullptr) return;
@@ -83,6 +96,7 @@ void read_calibration_key(TableReader& table, std::string_view key, ClusterSecti
 
 const Keys<ClusterSection>& cluster_keys() {
   static const Keys<ClusterSection> keys{
+      // Name and partition select the nodes of the job.
       {"name",
        {"name or path", read_cluster_name},
        "\"mahti\"",
@@ -113,12 +127,14 @@ const Keys<ClusterSection>& cluster_keys() {
   return keys;
 }
 
+/// The what-if factors are kept in the cluster; calibrated constants are applied before them.
 void read_cluster_section(TableReader& cluster, OpenedCatalogs& opened, Scenario& scenario) {
   ClusterSection section{opened};
   read_keys(cluster, cluster_keys(), section);
   scenario.layout = section.layout;
   std::optional<ClusterSpec> chosen = chosen_nodes(cluster, section);
   if (!chosen) return;
+  // A calibration of the scenario replaces that of the cluster's file.
   Calibration calibration =
       section.calibration ? *std::move(section.calibration) : std::move(chosen->calibration);
   scenario.cluster = calibrated(*std::move(chosen), std::move(calibration));

@@ -1,4 +1,4 @@
-// The table [cluster]: which cluster, the constants measured on it, and how jobs are laid out.
+// The table [cluster]: the cluster, the constants measured on it, and the layout of jobs.
 #pragma once
 
 #include "sim/scenario/opened_catalogs.hpp"
@@ -7,19 +7,25 @@
 
 namespace foretrain {
 
-/// What [cluster] is read into.
+/// The contents of [cluster] while they are read.
 struct ClusterSection {
   OpenedCatalogs& opened;
-  std::vector<ClusterSpec> kinds{};  ///< of node, each as a cluster alone; empty: could not be read
-  std::string name{}, part{};        ///< as asked for, and the part that the name ends in
+  /// Kinds of node, each as a cluster of its own; empty: they could not be read.
+  std::vector<ClusterSpec> kinds{};
+  /// The site's name without its part, and the part that the name ends in.
+  std::string name{}, part{};
   std::optional<std::string> partition{};
-  std::optional<Calibration> calibration{};  ///< instead of the one that the cluster's file names
+  /// Replaces the calibration that the cluster's file names.
+  std::optional<Calibration> calibration{};
   Layout layout = Layout::packed;
+  /// Factors of what-if questions.
   double kernel_speed = 1, link_speed = 1;
 };
 
+/// Returns the declared keys of [cluster].
 const Keys<ClusterSection>& cluster_keys();
-/// Does not call finish(). A cluster that could not be read stays one without GPUs.
+/// Reads [cluster] without calling finish(). A cluster that could not be read stays one without GPUs, and its
+/// mistakes are reported.
 void read_cluster_section(TableReader& cluster, OpenedCatalogs& opened, Scenario& scenario);
 
 }  // namespace foretrain

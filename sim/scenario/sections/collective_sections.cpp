@@ -1,6 +1,6 @@
-// Values come from files and from --set, where people write what they know from NCCL's environment: RING or
-// ring, 0 or false, and 2.20 as a version, which TOML takes for the number 2.2; its spelling is read from the
-// text.
+// Settings on collectives. Values come from files and from --set, where people write what they know from
+// NCCL's environment: RING or ring, 0 or false. A version such as 2.20 is the number 2.2 to TOML, so its
+// spelling is read from the text.
 #include "sim/scenario/sections/collective_sections.hpp"
 
 #include <algorithm>
@@ -16,10 +16,11 @@ namespace foretrain {
 
 namespace {
 
+/// Upper limits of NCCL's channels and threads, and of the options of nccl-tests.
 constexpr int kMostChannels = 64, kMostThreads = 1024;
 constexpr int kMostIterations = 1'000'000, kMostLaunchingThreads = 64;
 
-/// true, false, 1 or 0.
+/// Reads a flag as true, false, 1 or 0.
 std::optional<bool> optional_flag(TableReader& table, std::string_view key) {
   const Value* value = table.value(key);
   const auto* number = value == nullptr ? nullptr : std::get_if<std::int64_t>(&value->data);
@@ -27,6 +28,7 @@ std::optional<bool> optional_flag(TableReader& table, std::string_view key) {
   return table.boolean(key);
 }
 
+/// A flag in NCCL's spelling.
 template <auto... Path>
 takes::Of<Path...> nccl_flag() {
   return {"true, false", [](TableReader& table, std::string_view key, auto& target) {
@@ -34,6 +36,7 @@ takes::Of<Path...> nccl_flag() {
           }};
 }
 
+/// Reads a name and looks it up; an unknown one is reported.
 template <auto Member, class Found>
 void put_named(TableReader& table, std::string_view key, nccl::Settings& settings, Found find,
                const std::vector<std::string>& known) {
@@ -46,7 +49,7 @@ void put_named(TableReader& table, std::string_view key, nccl::Settings& setting
                  did_you_mean(lower_case(name->substr(0, 60)), known));
 }
 
-/// Names in lower case, as scenarios write them; NCCL's own spelling is understood, too.
+/// Returns names in lower case, as scenarios write them; NCCL's own spelling is understood, too.
 template <class Values>
 std::vector<std::string> lower_names(const Values& values) {
   std::vector<std::string> names;
@@ -54,6 +57,7 @@ std::vector<std::string> lower_names(const Values& values) {
   return names;
 }
 
+/// Finds a protocol by its name in any case.
 std::optional<Protocol> find_protocol(std::string_view name) {
   for (const Protocol protocol : kProtocols) {
     if (lower_case(std::string(name)) == lower_case(std::string(name_of(protocol)))) return protocol;
@@ -61,6 +65,7 @@ std::optional<Protocol> find_protocol(std::string_view name) {
   return std::nullopt;
 }
 
+/// Keys of algorithm and protocol.
 Takes<nccl::Settings> algorithm() {
   const std::vector<std::string> names = lower_names(nccl::kAlgorithms);
   return {fmt::format("{}", fmt::join(names, ", ")),
@@ -69,6 +74,7 @@ Takes<nccl::Settings> algorithm() {
           }};
 }
 
+/// Offers the names of kProtocols.
 Takes<nccl::Settings> protocol() {
   const std::vector<std::string> names = lower_names(kProtocols);
   return {fmt::format("{}", fmt::join(names, ", ")),
@@ -77,13 +83,15 @@ Takes<nccl::Settings> protocol() {
           }};
 }
 
-/// Major versions 1 and 2; a minor one may be younger than this program.
+/// Returns whether a version may exist: major versions 1 and 2, and minor ones that may be newer than this
+/// program.
 bool may_exist(const nccl::Version& version) {
   constexpr int kMostFutureNcclMinors = 20;
   return version.major == 1 ||
          (version.major == 2 && version.minor <= nccl::kNewestKnown.minor + kMostFutureNcclMinors);
 }
 
+/// Reads NCCL's version from its spelling, because TOML would take 2.20 for the number 2.2.
 void read_nccl_version(TableReader& table, std::string_view key, nccl::Settings& settings) {
   if (table.value(key) == nullptr) return;
   const auto text = table.spelling(key);
@@ -97,7 +105,7 @@ void read_nccl_version(TableReader& table, std::string_view key, nccl::Settings&
     settings.version = *version;
 }
 
-/// never, always, auto; or NCCL's own 0, 1, 2.
+/// The key cross_nic: never, always, auto, or NCCL's own 0, 1, 2.
 Takes<nccl::Settings> cross_nic() {
   const std::vector<Choice<nccl::CrossNic>> choices{{"never", nccl::CrossNic::never},
                                                     {"always", nccl::CrossNic::always},
@@ -106,6 +114,7 @@ Takes<nccl::Settings> cross_nic() {
           [choices](TableReader& table, std::string_view key, nccl::Settings& settings) {
             const Value* value = table.value(key);
             const auto* number = value == nullptr ? nullptr : std::get_if<std::int64_t>(&value->data);
+            // NCCL's environment has the numbers 0, 1 and 2 in the order of the enumeration.
             if (number != nullptr && *number >= 0 && *number <= 2)
               settings.cross_nic = static_cast<nccl::CrossNic>(*number);
             else
@@ -113,15 +122,19 @@ Takes<nccl::Settings> cross_nic() {
           }};
 }
 
+/// Reads the size of a connection's buffer for the Simple protocol.
 void read_buffer(TableReader& table, std::string_view key, nccl::Settings& settings) {
   if (const auto buffer = table.bytes(key)) settings.buffer_bytes = buffer->count;
 }
 
+/// Reports a smallest number of channels above the largest.
 void check_channels(TableReader& table, const nccl::Settings& settings) {
   if (settings.max_channels == 0 || settings.min_channels <= settings.max_channels) return;
   table.report(table.span_of("min_channels"), "nccl.min_channels is more than nccl.max_channels");
 }
 
+/// The keys of [nccl] are in three parts because gdr is a property of the nodes, and keeps its place on the
+/// reference page.
 Keys<nccl::Settings> keys_before_gdr() {
   using S = nccl::Settings;
   return {
@@ -142,11 +155,13 @@ Keys<nccl::Settings> keys_before_gdr() {
   };
 }
 
+/// Declares the key `gdr`, whose value belongs to the nodes and not to NCCL's settings.
 Keys<CollectiveKnobs> gdr_key() {
   return {{"gdr", nccl_flag<&CollectiveKnobs::gpudirect>(), "false", "the cluster's",
            "GPUDirect RDMA; false: messages between nodes go through host memory"}};
 }
 
+/// Declares the keys that follow `gdr` on the reference page.
 Keys<nccl::Settings> keys_behind_gdr() {
   using S = nccl::Settings;
   return {
@@ -166,6 +181,7 @@ Keys<nccl::Settings> keys_behind_gdr() {
   };
 }
 
+/// Reads one table of the settings, if it is present.
 void read_collective_section(TableReader& document, std::string_view key,
                              void (*read)(TableReader&, CollectiveKnobs&), CollectiveKnobs& knobs) {
   const Table* table = document.table(key);
@@ -175,6 +191,7 @@ void read_collective_section(TableReader& document, std::string_view key,
   section.finish();
 }
 
+/// Reads the keys of [launch] that collectives depend on.
 void read_launch(TableReader& launch, CollectiveKnobs& knobs) {
   ProcessStart start;
   JobMachine machine;
@@ -184,14 +201,17 @@ void read_launch(TableReader& launch, CollectiveKnobs& knobs) {
   knobs.nccl.isolation = machine.isolation;
 }
 
+/// Reads [nccl_tests], the options of the loop of nccl-tests.
 void read_nccl_tests(TableReader& loop, CollectiveKnobs& knobs) { read_keys(loop, nccl_tests_keys(), knobs); }
 
+/// Reads the calibration's name only; the caller opens it.
 void read_calibration_name(TableReader& cluster, CollectiveKnobs& knobs) {
   knobs.calibration = cluster.string("calibration");
 }
 
 }  // namespace
 
+/// Joins the three parts in the order of the reference page.
 const Keys<CollectiveKnobs>& nccl_keys() {
   static const auto nccl = [](CollectiveKnobs& knobs) -> nccl::Settings& { return knobs.nccl; };
   static const Keys<CollectiveKnobs> keys = keys_within<CollectiveKnobs>(keys_before_gdr(), nccl) +
@@ -199,6 +219,7 @@ const Keys<CollectiveKnobs>& nccl_keys() {
   return keys;
 }
 
+/// Both keys are options of nccl-tests, named in their descriptions.
 const Keys<CollectiveKnobs>& nccl_tests_keys() {
   using K = CollectiveKnobs;
   static const Keys<K> keys{{"iterations", takes::integer<&K::iterations>(1, kMostIterations), "5", "20",
@@ -208,11 +229,13 @@ const Keys<CollectiveKnobs>& nccl_tests_keys() {
   return keys;
 }
 
+/// Limits of a single key are checked where it is read; relations between keys are checked afterwards.
 void read_nccl(TableReader& table, CollectiveKnobs& knobs) {
   read_keys(table, nccl_keys(), knobs);
   check_channels(table, knobs.nccl);
 }
 
+/// The texts are parsed as the settings of a scenario without a file.
 CollectiveKnobs read_collective_knobs(const std::vector<std::string>& settings) {
   const SourceText nothing;
   ScenarioOverrides overrides;
@@ -220,6 +243,7 @@ CollectiveKnobs read_collective_knobs(const std::vector<std::string>& settings) 
   ScenarioDocument source(nothing, overrides);
   CollectiveKnobs knobs;
   TableReader document(source.table(), "", source.diagnostics());
+  // Each section of the settings is read by itself; the calibration is only named.
   read_collective_section(document, "nccl", read_nccl, knobs);
   read_collective_section(document, "launch", read_launch, knobs);
   check_isolation(document, knobs.nccl);

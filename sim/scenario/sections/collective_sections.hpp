@@ -1,4 +1,4 @@
-// The table [nccl], its environment, and what settings alone say of how collectives run.
+// The table [nccl], its environment, and settings on collectives that do not need a scenario.
 #pragma once
 
 #include <optional>
@@ -10,30 +10,35 @@
 
 namespace foretrain {
 
-/// What the tables say; what they leave out is NCCL's own choice.
+/// Settings on collectives. Values that the tables omit are NCCL's own choice.
 struct CollectiveKnobs {
   nccl::Settings nccl{};
-  std::optional<bool> gpudirect{};                         ///< nccl.gdr: replaces NodeSpec::gpudirect
-  std::optional<int> processes_per_node{};                 ///< launch.processes_per_node
-  int iterations = CollectiveSettings{}.iterations;        ///< nccl_tests.iterations
-  int threads = CollectiveSettings{}.threads_per_process;  ///< nccl_tests.threads
+  /// nccl.gdr; replaces NodeSpec::gpudirect.
+  std::optional<bool> gpudirect{};
+  /// launch.processes_per_node.
+  std::optional<int> processes_per_node{};
+  /// nccl_tests.iterations.
+  int iterations = CollectiveSettings{}.iterations;
+  /// nccl_tests.threads.
+  int threads = CollectiveSettings{}.threads_per_process;
 
-  std::optional<std::string> calibration{};  ///< cluster.calibration: instead of that of the cluster's file
+  /// cluster.calibration; replaces that of the cluster's file.
+  std::optional<std::string> calibration{};
 
-  /// With one process per GPU where nothing is said.
+  /// Returns the settings for collectives, with one process per GPU unless the tables state another number.
   CollectiveSettings settings() const { return {nccl, processes_per_node.value_or(0), threads, iterations}; }
 };
 
+/// Returns the declared keys of [nccl].
 const Keys<CollectiveKnobs>& nccl_keys();
-/// Reads [nccl]. Does not call finish().
+/// Reads [nccl] without calling finish().
 void read_nccl(TableReader& nccl, CollectiveKnobs& knobs);
 
-/// Keys of [nccl_tests]: how its loop was run, which no scenario has.
+/// Returns the keys of [nccl_tests], the options of its loop; scenarios do not have this table.
 const Keys<CollectiveKnobs>& nccl_tests_keys();
 
-/// From "key=value" texts alone, as for --set: keys of [nccl], [launch] and [nccl_tests], and
-/// cluster.calibration. Throws
-/// InputError with every mistake.
+/// Reads "key=value" texts alone, as for --set: keys of [nccl], [launch] and [nccl_tests], and
+/// cluster.calibration. Throws InputError with every mistake.
 CollectiveKnobs read_collective_knobs(const std::vector<std::string>& settings);
 
 }  // namespace foretrain

@@ -1,5 +1,5 @@
-// The table [data]: the data set, from a preset or key by key, and its loader; what must fit the cluster and
-// the batch.
+// The table [data]: the data set, from a preset or key by key, its loader, and checks against cluster and
+// batch.
 #pragma once
 
 #include <string>
@@ -10,13 +10,15 @@
 
 namespace foretrain {
 
+/// Returns the declared keys of [data].
 const Keys<Scenario>& data_keys();
-/// Reads [data] over the preset it names; needs the cluster to be read. Does not call finish().
+/// Reads [data] over the preset that it names, without calling finish(). Requires that the cluster is read.
 void read_data(TableReader& data, Scenario& scenario);
-/// Reports numbers of GPUs whose epoch has no step, because drop_last leaves out their only batch. Needs
-/// batch and GPUs to be read.
+/// Reports numbers of GPUs whose epoch has no step, because drop_last omits their only batch. Requires that
+/// batch and GPUs are read.
 void check_steps(TableReader& data, const Scenario& scenario);
-/// What works but is hardly meant: more workers than cores, a batch larger than the data set.
+/// Returns warnings about settings that work but are hardly meant: more workers than cores, a batch larger
+/// than the data set.
 std::vector<std::string> data_warnings(const Scenario& scenario);
 
 }  // namespace foretrain

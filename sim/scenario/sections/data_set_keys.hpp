@@ -1,4 +1,4 @@
-// Keys that a data-set preset and the table [data] share.
+// Keys that a data set's file and the table [data] share.
 #pragma once
 
 #include "sim/scenario/toml/declared_keys.hpp"
@@ -6,6 +6,7 @@
 
 namespace foretrain {
 
+/// Returns the keys of a data set that both a file and a scenario may have.
 const Keys<DataSet>& data_set_keys();  // schema_data_set.cpp
 
 }  // namespace foretrain

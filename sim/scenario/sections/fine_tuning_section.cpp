@@ -1,5 +1,5 @@
-// The network was read with all its parameters trained; here it is expanded anew where the scenario changes
-// that.
+// Fine-tuning. The network was read with all its parameters trained; it is expanded anew if the scenario
+// changes that.
 #include "sim/scenario/sections/fine_tuning_section.hpp"
 
 #include <memory>
@@ -11,10 +11,11 @@ namespace foretrain {
 
 namespace {
 
+/// Upper limits of lists, of a sample's length, and of an adapter's rank.
 constexpr std::size_t kMostTunedNames = 64;
 constexpr std::int64_t kMostTokens = 100'000'000, kHighestRank = 1'000'000;
 
-/// One word or a list of them.
+/// Returns one word or a list of words.
 std::vector<std::string> words_at(TableReader& table, std::string_view key) {
   const Value* value = table.value(key);
   if (value == nullptr) return {};
@@ -22,13 +23,16 @@ std::vector<std::string> words_at(TableReader& table, std::string_view key) {
   return table.strings(key, kMostTunedNames).value_or(std::vector<std::string>{});
 }
 
+/// The layers that get adapters.
 Takes<FineTuning> target_names() {
   return {"name or list of names", [](TableReader& table, std::string_view key, FineTuning& tuning) {
             tuning.targets = words_at(table, key);
           }};
 }
 
+/// Reads the fused kernels, by their names or those of a library.
 void read_fused_kernels(TableReader& model, std::string_view key, Scenario& scenario) {
+  // Each word may name one kernel or all kernels of a library.
   for (const std::string& word : words_at(model, key)) {
     if (const auto kernels = fused_kernels_named(word))
       scenario.model.tuning.fused.add(*kernels);
@@ -38,19 +42,22 @@ void read_fused_kernels(TableReader& model, std::string_view key, Scenario& scen
   }
 }
 
+/// Reads fused_loss, another name of one fused kernel.
 void read_fused_loss(TableReader& model, std::string_view key, Scenario& scenario) {
   const auto is_fused = model.boolean(key);
   if (is_fused && *is_fused) scenario.model.tuning.fused.add(FusedKernel::linear_cross_entropy);
 }
 
+/// Reads the names of trained parameters.
 void read_trainable(TableReader& model, std::string_view key, Scenario& scenario) {
   scenario.model.tuning.trainable = words_at(model, key);
 }
 
-/// Tokens of a sample, in the place of the network's own.
+/// Sets the tokens of a sample in place of the network's own; reports networks without a sequence of tokens.
 void read_sequence_length(TableReader& model, std::string_view key, Scenario& scenario) {
   const auto length = model.integer(key, 1, kMostTokens);
   if (!length) return;
+  // Only networks whose input is one list of tokens have a length that can be changed.
   if (!scenario.model.is_recorded && scenario.model.input_is_tokens && scenario.model.input.size() == 1) {
     scenario.model.input = {*length};
     return;
@@ -61,6 +68,7 @@ void read_sequence_length(TableReader& model, std::string_view key, Scenario& sc
                "leave model.sequence_length out");
 }
 
+/// Choices in the order of the reference page.
 constexpr std::array kWeightFormats{WeightFormat::by_precision, WeightFormat::fp32,      WeightFormat::bf16,
                                     WeightFormat::fp16,         WeightFormat::fp8,       WeightFormat::int8,
                                     WeightFormat::nf4,          WeightFormat::nf4_double};
@@ -70,12 +78,15 @@ constexpr std::array kAdapterKinds{AdapterKind::none,  AdapterKind::lora,   Adap
 constexpr std::array kUpcasts{Upcast::none, Upcast::norms, Upcast::all};
 constexpr std::int64_t kMostVirtualTokens = 100'000, kWidestEncoder = 10'000'000;
 
+/// Reads [model.adapters], whose presence means LoRA, and reports keys that the kind of adapter does not
+/// have.
 void read_adapters(TableReader& model, FineTuning& tuning) {
   const Table* table = model.table("adapters");
   if (table == nullptr) return;
   TableReader adapters(*table, "model.adapters", model.diagnostics());
   tuning.adapter = AdapterKind::lora;
   read_keys(adapters, adapter_keys(), tuning);
+  // Vectors in front of a sequence and adapters inside layers have different keys.
   const bool is_virtual = has_virtual_tokens(tuning.adapter);
   for (const std::string_view key : {"rank", "targets", "dropout"}) {
     if (is_virtual && adapters.has(key))
@@ -95,23 +106,26 @@ void read_adapters(TableReader& model, FineTuning& tuning) {
   adapters.finish();
 }
 
-/// Adapters are trained beside weights that are loaded in bf16, one sample at a time, unless something else
-/// is said.
+/// Sets defaults of adapters: weights are loaded in bf16 and a batch is one sample, unless the scenario
+/// states otherwise.
 void assume_for_adapters(const TableReader& model, Scenario& scenario) {
   FineTuning& tuning = scenario.model.tuning;
   if (tuning.adapter == AdapterKind::none) return;
+  // Any statement on the width of weights keeps the usual precision.
   const bool says_width = model.has("weights") || model.has("precision") || model.has("half_weights");
   if (!says_width) tuning.weights = WeightFormat::bf16;
   if (!model.has("batch_per_gpu") && !model.has("global_batch")) scenario.workload.batch_per_gpu = 1;
 }
 
-/// Weights of 16 bits and fewer are multiplied in 16 bits.
+/// Settles the precision of products: weights of 16 bits and fewer are multiplied in 16 bits.
 void settle_precision_of(TableReader& model, Scenario& scenario) {
   const WeightFormat format = scenario.model.tuning.weights;
   if (format == WeightFormat::by_precision || format == WeightFormat::fp32) return;
   Precision& precision = scenario.workload.precision;
+  // The precision follows the weights: amp_fp16 for weights of fp16, bf16 for all others.
   if (!model.has("precision"))
     precision = format == WeightFormat::fp16 ? Precision::amp_fp16 : Precision::bf16;
+  // Products in fp32 would need weights of 32 bits.
   if (!is_half(precision))
     model.report(model.span_of("precision"),
                  fmt::format("weights of {} are multiplied in 16 bits, not in {}", name_of(format),
@@ -122,10 +136,11 @@ void settle_precision_of(TableReader& model, Scenario& scenario) {
                  "half_weights keeps fp32 masters beside weights of 16 bits, model.weights does not");
 }
 
-/// fp32 weights are upcast beside narrower ones, and what is copied to the host must be kept.
+/// Reports an upcast that has no narrower weights beside it, and an offload of activations that are not kept.
 void check_upcast_and_offload(TableReader& model, const Scenario& scenario) {
   const FineTuning& tuning = scenario.model.tuning;
   const bool is_narrow = tuning.weights != WeightFormat::by_precision && tuning.weights != WeightFormat::fp32;
+  // Upcasting needs weights that are narrower than 32 bits.
   if (tuning.upcast != Upcast::none && !is_narrow)
     model.report(model.span_of("upcast"),
                  "model.upcast makes weights fp32 beside those of 16 bits and fewer, and these are fp32",
@@ -142,15 +157,18 @@ void check_upcast_and_offload(TableReader& model, const Scenario& scenario) {
         "record the network with its offload, or name one of `foretrain list models`");
 }
 
+/// Expands the network as it is trained. Faults are shown at the key that is their likely cause.
 void expand_tuned(TableReader& model, Scenario& scenario) {
   ExpansionResult expansion = expand(scenario.model);
   if (expansion.faults.empty()) {
     scenario.workload.model = std::make_shared<const ExpandedModel>(std::move(expansion.model));
     return;
   }
+  // If the network has the same fault without changes, its length is the reason.
   Model plain = scenario.model;
   plain.tuning = {};
   const bool is_length = model.has("sequence_length") && !expand(plain).faults.empty();
+  // The mistake is reported at the first key that changes the network.
   const std::string_view key = is_length                    ? "sequence_length"
                                : model.has("adapters")      ? "adapters"
                                : model.has("trainable")     ? "trainable"
@@ -164,8 +182,10 @@ void expand_tuned(TableReader& model, Scenario& scenario) {
 
 }  // namespace
 
+/// These keys are read together with the others of [model], and settled after all of them.
 Keys<Scenario> fine_tuning_keys() {
   return {
+      // Storage of weights, and the parameters that train.
       {"weights",
        takes::choice<&Scenario::model, &Model::tuning, &FineTuning::weights>(named(kWeightFormats)),
        "\"bf16\"", "by_precision",
@@ -186,6 +206,7 @@ Keys<Scenario> fine_tuning_keys() {
        "what trains: all, head, norms, biases, last:N blocks, from:N (all but modules with a lower number, "
        "Ultralytics' freeze), or a part of a parameter's name; everything else is "
        "frozen. Beside adapters these are trained as a whole (modules_to_save)"},
+      // Kernels that replace several operators.
       {"fused_kernels",
        {"name or list of names", read_fused_kernels},
        "\"liger\"",
@@ -203,6 +224,7 @@ Keys<Scenario> fine_tuning_keys() {
        "false",
        "the same as \"linear_cross_entropy\" among `fused_kernels` (Liger, unsloth, torchtune's and TRL's "
        "chunked losses)"},
+      // Activations in host memory, and the length of a sample.
       {"offload_activations",
        takes::choice<&Scenario::workload, &Workload::offload_activations>(
            std::vector<Choice<ActivationOffload>>{{"none", ActivationOffload::none},
@@ -222,6 +244,7 @@ Keys<Scenario> fine_tuning_keys() {
   };
 }
 
+/// read_adapters() checks that the other keys belong to the kind.
 const Keys<FineTuning>& adapter_keys() {
   static const Keys<FineTuning> keys{
       {"kind", takes::choice<&FineTuning::adapter>(named(kAdapterKinds)), "\"lora\"", "lora",
@@ -252,15 +275,20 @@ const Keys<FineTuning>& adapter_keys() {
   return keys;
 }
 
+/// The order is that of dependencies: defaults, then precision, then checks, then the expansion that needs
+/// all of them.
 void settle_fine_tuning(TableReader& model, Scenario& scenario) {
   FineTuning& tuning = scenario.model.tuning;
   read_adapters(model, tuning);
   assume_for_adapters(model, scenario);
   settle_precision_of(model, scenario);
   check_upcast_and_offload(model, scenario);
+  // Precision and compilation decide how the tuned network runs.
   tuning.computes_in_half = is_half(scenario.workload.precision);
   tuning.is_compiled = scenario.workload.framework.execution == Execution::compiled;
+  // An unchanged network stays as it was read.
   if (!tuning.changes_network() && !tuning.is_compiled && !model.has("sequence_length")) return;
+  // A recorded network cannot be expanded in another way.
   if (scenario.model.is_recorded && tuning.changes_network()) {
     const std::string_view key = model.has("adapters")     ? "adapters"
                                  : model.has("trainable")  ? "trainable"
@@ -273,6 +301,7 @@ void settle_fine_tuning(TableReader& model, Scenario& scenario) {
         "record the network with its adapters, or name one of `foretrain list models`");
     return;
   }
+  // Further mistakes could come from a network that was read in part only.
   if (model.diagnostics().empty() && !scenario.model.layers.empty()) expand_tuned(model, scenario);
 }
 

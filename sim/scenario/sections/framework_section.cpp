@@ -1,5 +1,5 @@
-// The version decides defaults: PyTorch packs tensors in the optimizer and drops gradients since 2.0; Keras
-// is TensorFlow's loop.
+// The table [framework]. The version decides defaults: PyTorch packs tensors in the optimizer and drops
+// gradients since 2.0; Keras is TensorFlow's loop.
 #include "sim/scenario/sections/framework_section.hpp"
 
 #include <algorithm>
@@ -15,13 +15,16 @@ namespace foretrain {
 
 namespace {
 
+/// Reads the framework's name and sets its usual version and execution, which later keys replace.
 void read_framework_name(TableReader& table, std::string_view key, Framework& framework) {
+  // The name sets all values of the framework, so that it must be read before the other keys.
   static const auto choices = named(std::array{FrameworkKind::pytorch, FrameworkKind::tensorflow});
   FrameworkKind kind = framework.kind;
   choose(table, key, choices, kind);
   framework = usual_framework(kind);
 }
 
+/// Reads a version; one that was never released is reported.
 void read_framework_version(TableReader& table, std::string_view key, Framework& framework) {
   const auto text = table.spelling(key);
   if (!table.has(key)) return;
@@ -35,10 +38,11 @@ void read_framework_version(TableReader& table, std::string_view key, Framework&
                     to_text(*version)),
         "as in framework.version = \"2.3\"");
   else
-    framework.version = *version, framework.cuda = cuda_of(framework);  // before 1.0 as 1.0
+    // Versions before 1.0 run as 1.0 does.
+    framework.version = *version, framework.cuda = cuda_of(framework);
 }
 
-/// A version that is stated by itself wins over the one of the software.
+/// Reads the software. A version that is stated by itself wins over that of the software.
 void read_software_stack(TableReader& table, std::string_view key, Framework& framework) {
   const auto text = table.spelling(key);
   if (!table.has(key)) return;
@@ -54,12 +58,13 @@ void read_software_stack(TableReader& table, std::string_view key, Framework& fr
     framework.version = read.stack->version, framework.cuda = read.stack->cuda;
 }
 
-/// Compilers choose layouts themselves.
+/// Compilers choose layouts themselves, and choose channels last.
 void settle_layout(const TableReader& table, Framework& framework) {
   if (framework.execution == Execution::compiled && !table.has("layout"))
     framework.layout = ImageLayout::channels_last;
 }
 
+/// Reports an execution mode that the framework does not have.
 void check_execution(TableReader& table, const Framework& framework) {
   const std::vector<Execution> offered = executions_of(framework.kind);
   if (std::find(offered.begin(), offered.end(), framework.execution) != offered.end()) return;
@@ -73,6 +78,7 @@ void check_execution(TableReader& table, const Framework& framework) {
 
 }  // namespace
 
+/// The names are those of scenarios and of [parallel].
 std::vector<Choice<AttentionKernel>> fused_attention_choices() {
   return {{"newest", AttentionKernel::newest},
           {"flash-2", AttentionKernel::version_2},
@@ -119,6 +125,7 @@ const Keys<Framework>& framework_keys() {
   return keys;
 }
 
+/// The rule is that of the layout pass in versions of TensorFlow that run on Ampere and newer GPUs.
 void settle_image_layout(bool layout_given, Scenario& scenario) {
   const Architecture gpu = scenario.cluster.node.gpu.architecture;
   const bool since_ampere = gpu == Architecture::ampere || gpu == Architecture::ada ||
@@ -129,6 +136,7 @@ void settle_image_layout(bool layout_given, Scenario& scenario) {
     framework.layout = ImageLayout::channels_last;
 }
 
+/// The strategy's own framework is the default.
 void read_framework(TableReader& table, Scenario& scenario) {
   Framework& framework = scenario.workload.framework;
   const FrameworkKind own = find_strategy(scenario.strategy)->framework.value_or(FrameworkKind::pytorch);
@@ -138,9 +146,11 @@ void read_framework(TableReader& table, Scenario& scenario) {
   check_execution(table, framework);
   TrainingLoop& loop = scenario.workload.loop;
   const FrameworkProfile& profile = profile_of(framework);
+  // Versions that drop gradients set them to none; others fill them with zeros.
   const bool drops = profile.drops_gradients && profile.drops_gradients->holds(framework.version);
   loop.zero_grad =
       profile.keeps_gradients && !drops ? TrainingLoop::ZeroGrad::zero : TrainingLoop::ZeroGrad::set_to_none;
+  // Hooks of the usual trainer, such as those of Keras, are defaults that [loop] may replace.
   loop.hooks = profile.usual_hooks;
 }
 

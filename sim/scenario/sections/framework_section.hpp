@@ -1,4 +1,4 @@
-// The table [framework], whose version decides defaults of other tables.
+// The table [framework]; the version decides defaults of other tables.
 #pragma once
 
 #include "sim/scenario/scenario.hpp"
@@ -6,15 +6,16 @@
 
 namespace foretrain {
 
+/// Returns the declared keys of [framework].
 const Keys<Framework>& framework_keys();
-/// Names of the kernels of fused attention.
+/// Returns the names of the kernels of fused attention.
 std::vector<Choice<AttentionKernel>> fused_attention_choices();
-/// Reads [framework], and sets what follows from it where no key says otherwise: zero_grad and the loop's
-/// hooks. Before [model] and [loop].
+/// Reads [framework], and sets the values that follow from it unless a key states others: zero_grad and the
+/// loop's hooks. To be called before [model] and [loop] are read.
 void read_framework(TableReader& framework, Scenario& scenario);
-/// TensorFlow's layout pass makes 16-bit convolutions channels last where tensor cores want them so, in the
-/// versions that run on Ampere and newer GPUs. Requires the precision and the cluster; `layout_given`: the
-/// scenario names a layout.
+/// Sets the layout of images. TensorFlow's layout pass makes 16-bit convolutions channels last if tensor
+/// cores need that, in the versions that run on Ampere and newer GPUs. Requires that precision and cluster
+/// are read. `layout_given`: the scenario names a layout.
 void settle_image_layout(bool layout_given, Scenario& scenario);
 
 }  // namespace foretrain

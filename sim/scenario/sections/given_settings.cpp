@@ -1,4 +1,4 @@
-// Each setting is held against all before it.
+// Contradictions of settings. Each setting is compared with all settings before it.
 #include "sim/scenario/sections/given_settings.hpp"
 
 #include <algorithm>
@@ -13,18 +13,19 @@ namespace foretrain {
 
 namespace {
 
+/// A setting as typed, and its key and value.
 struct GivenSetting {
   std::string text, key, value;
 };
 
-/// Quotes around a value are TOML's.
+/// Returns a value without TOML's quotes.
 std::string without_quotes(std::string_view value) {
   const bool is_quoted =
       value.size() > 1 && value.front() == value.back() && (value.front() == '"' || value.front() == '\'');
   return std::string(is_quoted ? value.substr(1, value.size() - 2) : value);
 }
 
-/// Its key is empty where it is not written key=value, which the reader of the setting reports.
+/// Splits a setting. The key is empty if the setting is not written key=value, which its reader reports.
 GivenSetting given_setting(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos) return {text, "", ""};
@@ -33,9 +34,9 @@ GivenSetting given_setting(const std::string& text) {
           without_quotes(trimmed(whole.substr(equals + 1)))};
 }
 
-/// The group that has both keys; null where they go together.
+/// Returns the group that has both keys; nullptr if they go together.
 const RivalKeys* group_of(const GivenSetting& one, const GivenSetting& other) {
-  // What is dealt out, and that it is, go together.
+  // "balance" and the global batch that it divides go together.
   if (one.value == "balance" || other.value == "balance") return nullptr;
   for (const RivalKeys& group : rival_keys()) {
     const auto has = [&group](const std::string& key) {
@@ -47,11 +48,12 @@ const RivalKeys* group_of(const GivenSetting& one, const GivenSetting& other) {
   return nullptr;
 }
 
-/// As "--set model.batch_per_gpu=64", for a message.
+/// Returns the setting for a message, as in "--set model.batch_per_gpu=64".
 std::string spoken_setting(const GivenSetting& setting) {
   return "--set " + shortened(printable(setting.text), 80);
 }
 
+/// Reports a contradiction between two settings at the key of the later one.
 void hold_against(const GivenSetting& earlier, const GivenSetting& later, Diagnostics& problems) {
   const SourceSpan key{1, 1, static_cast<int>(later.key.size())};
   if (earlier.key == later.key && earlier.value != later.value)
@@ -64,6 +66,7 @@ void hold_against(const GivenSetting& earlier, const GivenSetting& later, Diagno
 
 }  // namespace
 
+/// Each group has a hint that explains how its keys differ.
 const std::vector<RivalKeys>& rival_keys() {
   static const std::vector<RivalKeys> kRivals{
       {"model",
@@ -74,6 +77,7 @@ const std::vector<RivalKeys>& rival_keys() {
   return kRivals;
 }
 
+/// The comparison is quadratic in the number of settings.
 void check_given_settings(const std::vector<std::string>& settings) {
   std::vector<GivenSetting> given;
   std::vector<Diagnostic> found;
@@ -82,6 +86,7 @@ void check_given_settings(const std::vector<std::string>& settings) {
     const SourceText source{spoken_setting(later), text};
     Diagnostics problems(source);
     for (const GivenSetting& earlier : given)
+      // One contradiction is reported per setting.
       if (!later.key.empty() && problems.empty()) hold_against(earlier, later, problems);
     found.insert(found.end(), problems.found().begin(), problems.found().end());
     given.push_back(later);

@@ -1,4 +1,5 @@
-// Launchers that start a process per GPU do not suit strategies in which one process drives several.
+// The table [launch]. Launchers that start a process per GPU do not suit strategies in which one process
+// drives several.
 #include "sim/scenario/sections/launch_section.hpp"
 
 #include <algorithm>
@@ -21,31 +22,34 @@ namespace foretrain {
 
 namespace {
 
+/// Upper limits of processes of a node, of listed slow GPUs, and of excluded nodes.
 constexpr int kMostProcessesOfNode = 64;
 constexpr std::size_t kMostSlowGpus = 1000, kMostLeftOut = 10'000;
-/// A GPU that is throttled as far as it goes still has a tenth of its clock.
+/// Smallest clock that a file may state; a GPU that is fully throttled still has a tenth of its clock.
 constexpr double kSlowestClock = 0.05;
 
+/// Reports ways of starting processes that the strategy cannot use.
 void check_processes(TableReader& launch, const Scenario& scenario) {
   for (const StartFault& fault : start_faults(scenario))
     launch.report(launch.span_of(fault.key), fault.message, fault.hint);
 }
 
-/// Why the strategy cannot run on so many GPUs; empty also where the cluster has fewer or the processes
-/// cannot be started, which are mistakes of their own.
+/// Returns why the strategy cannot run on `gpus` GPUs. It is empty also if the cluster has fewer GPUs or the
+/// processes cannot be started, which are mistakes of their own.
 std::string refusal(const Scenario& scenario, int gpus) {
   if (!start_faults(scenario).empty()) return {};
   return gpus <= gpus_of_job(scenario) ? why_not_together(scenario, gpus) : std::string();
 }
 
-/// What one connection over host memory takes of /dev/shm (src/transport/shm.cc; docs/sources/nccl_peers.md
-/// 7).
+/// Returns the bytes of /dev/shm for one connection over host memory (src/transport/shm.cc;
+/// docs/sources/nccl_peers.md 7).
 Bytes shm_of_connection(const nccl::Version& version) {
   return {version >= nccl::Version{2, 21, 0} ? 7'340'384 : 9'637'888};
 }
 
-/// Edges of the running rings whose GPUs do not reach each other's memory.
+/// Returns the number of edges of the running rings whose GPUs cannot access each other's memory.
 std::int64_t shm_connections(const Scenario& scenario, int gpus) {
+  // One node is enough, because ranks of different nodes do not share memory.
   const Cluster cluster = Cluster::build(scenario.cluster, 1);
   const Placement placement = place_packed(gpus, scenario.cluster.node.gpus);
   const nccl::Job job = nccl::inspect(cluster, placement, scenario.collective.nccl);
@@ -60,6 +64,7 @@ std::int64_t shm_connections(const Scenario& scenario, int gpus) {
   return connections;
 }
 
+/// Reads launch.nodes_of: numbers of nodes by kind, whose names are resolved when the cluster is known.
 void read_asked_nodes(TableReader& launch, std::string_view key, JobMachine& launched) {
   const Table* table = launch.table(key);
   if (table == nullptr) return;
@@ -71,6 +76,7 @@ void read_asked_nodes(TableReader& launch, std::string_view key, JobMachine& lau
   }
 }
 
+/// Reads launch.exclude; the numbers are sorted for later binary searches.
 void read_left_out(TableReader& launch, std::string_view key, JobMachine& launched) {
   const auto nodes = launch.integers(key, 0, kMostNodes - 1, kMostLeftOut);
   if (!nodes) return;
@@ -78,6 +84,7 @@ void read_left_out(TableReader& launch, std::string_view key, JobMachine& launch
   std::ranges::sort(launched.left_out);
 }
 
+/// Reads launch.slow_gpus.
 void read_slow_gpus(TableReader& launch, std::string_view key, JobMachine& launched) {
   const Array* tables = launch.array(key, kMostSlowGpus);
   if (tables == nullptr) return;
@@ -97,6 +104,7 @@ void read_slow_gpus(TableReader& launch, std::string_view key, JobMachine& launc
   }
 }
 
+/// Reads launch.slow_draw.
 void read_slow_draw(TableReader& launch, std::string_view key, JobMachine& launched) {
   const Table* table = launch.table(key);
   if (table == nullptr) return;
@@ -105,7 +113,7 @@ void read_slow_draw(TableReader& launch, std::string_view key, JobMachine& launc
   reader.finish();
 }
 
-/// Somewhere the job must run. Where a kind was misspelt that is said already.
+/// Reports settings that leave the job without nodes, unless a misspelt kind is the reason.
 void check_some_are_left(TableReader& launch, bool knows_kinds, Scenario& scenario) {
   const ClusterSpec& cluster = scenario.cluster;
   Launch& launched = scenario.launch;
@@ -122,7 +130,7 @@ void check_some_are_left(TableReader& launch, bool knows_kinds, Scenario& scenar
   launched.nodes_of.clear(), launched.left_out.clear();
 }
 
-/// Kinds by their names; sums that the cluster does not have.
+/// Resolves kinds of node by their names; reports numbers that the cluster does not have.
 void settle_nodes(TableReader& launch, Scenario& scenario) {
   const ClusterSpec& cluster = scenario.cluster;
   Launch& launched = scenario.launch;
@@ -142,7 +150,7 @@ void settle_nodes(TableReader& launch, Scenario& scenario) {
   }
 }
 
-/// A job that has some GPUs of each of its nodes, as with --nodes=2 --gpus-per-node=4 of eight.
+/// Settles a job with some GPUs of each of its nodes, as with --nodes=2 --gpus-per-node=4 of eight.
 void spread_over_nodes(TableReader& launch, Scenario& scenario) {
   ClusterSpec& cluster = scenario.cluster;
   const int nodes = scenario.launch.nodes;
@@ -154,10 +162,12 @@ void spread_over_nodes(TableReader& launch, Scenario& scenario) {
   if (nodes > cluster.nodes)
     return launch.report(launch.span_of("nodes"), fmt::format("cluster {} has {}, not {}", cluster.name,
                                                               counted(cluster.nodes, "node"), nodes));
+  // The job gets these nodes only, so the cluster is cut to them.
   scenario.layout = Layout::spread;
   cluster.nodes = nodes;
 }
 
+/// Reports slow GPUs that do not exist or are listed twice.
 void check_slow_gpus(TableReader& launch, const Scenario& scenario) {
   const ClusterSpec& cluster = scenario.cluster;
   std::set<std::pair<int, int>> seen;
@@ -177,6 +187,7 @@ void check_slow_gpus(TableReader& launch, const Scenario& scenario) {
   }
 }
 
+/// Returns the name of a kind of isolation in files.
 std::string_view name_of(nccl::Isolation isolation) {
   return kIsolationNames[static_cast<std::size_t>(isolation)];
 }
@@ -203,6 +214,7 @@ Key<JobMachine> isolation_key() {
       "too, and one TCP connection to each peer"};
 }
 
+/// Only settings that the file states are reported; defaults give way without a message.
 void check_isolation(TableReader& document, const nccl::Settings& settings) {
   const Table *launch = document.table("launch"), *nccl = document.table("nccl");
   if (settings.isolation == nccl::Isolation::none || launch == nullptr || nccl == nullptr) return;
@@ -224,6 +236,7 @@ void check_shm(TableReader& launch, const Scenario& scenario) {
   if (!launched.shm || launched.isolation != nccl::Isolation::none || !check(scenario.cluster).empty())
     return;
   int gpus = 1;
+  // At most the GPUs of one node share its /dev/shm.
   for (const int wanted : scenario.gpus) gpus = std::max(gpus, std::min(wanted, scenario.cluster.node.gpus));
   const std::int64_t connections = shm_connections(scenario, gpus);
   const Bytes one = shm_of_connection(scenario.collective.nccl.version), needed = one * connections;
@@ -320,6 +333,7 @@ const Keys<Launch>& launch_keys() {
   return keys;
 }
 
+/// Nodes are settled before the slow GPUs, which must be among them.
 void read_launch_section(TableReader& launch, bool one_of_several, Scenario& scenario) {
   read_keys(launch, launch_keys(), scenario.launch);
   scenario.collective.processes_per_node = scenario.launch.processes_per_node;
@@ -336,6 +350,7 @@ void read_launch_section(TableReader& launch, bool one_of_several, Scenario& sce
 
 namespace {
 
+/// Returns a hint with the numbers of GPUs that would work.
 std::string other_gpus(const Scenario& scenario, int refused) {
   if (scenario.program)
     return fmt::format(
@@ -348,6 +363,7 @@ std::string other_gpus(const Scenario& scenario, int refused) {
 
 }  // namespace
 
+/// The first reason stands for all refused numbers.
 void check_gpus(TableReader& run, Scenario& scenario) {
   std::vector<int> refused;
   std::string why;
@@ -365,6 +381,7 @@ void check_gpus(TableReader& run, Scenario& scenario) {
         other_gpus(scenario, refused.front()));
   std::erase_if(scenario.gpus,
                 [&](int gpus) { return std::find(refused.begin(), refused.end(), gpus) != refused.end(); });
+  // The plain loop has one GPU by definition, so it needs no warning.
   if (find_strategy(scenario.strategy)->one_gpu) return;
   scenario.warnings.push_back(fmt::format("{} GPUs are left out: {}", fmt::join(refused, ", "), why));
 }

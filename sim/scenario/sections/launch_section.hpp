@@ -1,4 +1,4 @@
-// The table [launch]: how a job was started; and whether the strategy runs on the GPUs asked for.
+// The table [launch]: the start of a job, and whether the strategy runs on the requested GPUs.
 #pragma once
 
 #include "sim/scenario/scenario.hpp"
@@ -6,29 +6,33 @@
 
 namespace foretrain {
 
+/// Returns the declared keys of [launch].
 const Keys<Launch>& launch_keys();
-/// Those of them that follow the strategy: another strategy does not take them over from a file.
+/// Returns those keys that depend on the strategy; another strategy does not take them over from a file.
 const Keys<ProcessStart>& process_start_keys();
+/// Return the keys of one entry of launch.slow_gpus, and of launch.slow_draw.
 const Keys<SlowGpu>& slow_gpu_keys();
 const Keys<SlowDraw>& slow_draw_keys();
-/// What a table by kind of node says of one that the cluster does not have.
+/// Return the message and the hint for a kind of node that the cluster does not have.
 std::string unknown_kind(const ClusterSpec& cluster, std::string_view kind);
 std::string hint_for_kind(const ClusterSpec& cluster, std::string_view kind);
+/// Return single keys that collectives share with jobs.
 Key<ProcessStart> processes_per_node_key();
 Key<JobMachine> isolation_key();
-/// Ranks that are nodes of their own have no way to each other but the network: what [nccl] asks for
-/// otherwise is a mistake.
+/// Reports settings of [nccl] that isolated ranks cannot follow: ranks that are nodes of their own reach each
+/// other over the network only.
 void check_isolation(TableReader& document, const nccl::Settings& settings);
-/// Whether /dev/shm holds what the most GPUs of a node put there; needs cluster, [nccl] and run.gpus.
+/// Reports a /dev/shm that is too small for the connections of the most GPUs of a node. Requires that
+/// cluster, [nccl] and run.gpus are read.
 void check_shm(TableReader& launch, const Scenario& scenario);
-/// Reads [launch]; needs strategy and cluster. Does not call finish(). A start that does not suit the
-/// strategy is a mistake, unless the strategy is `one_of_several`: then start_faults() keeps the strategy
-/// from running.
+/// Reads [launch] without calling finish(). Requires that strategy and cluster are read. A start that does
+/// not suit the strategy is a mistake, unless the strategy is `one_of_several`: then start_faults() keeps the
+/// strategy from running.
 void read_launch_section(TableReader& launch, bool one_of_several, Scenario& scenario);
-/// Numbers of GPUs on which the strategy cannot run are mistakes when run.gpus lists them, and otherwise left
-/// out with a warning.
+/// Reports numbers of GPUs on which the strategy cannot run, if run.gpus lists them; otherwise removes them
+/// with a warning.
 void check_gpus(TableReader& run, Scenario& scenario);
-/// It must also be able to run on those of [measured].
+/// Reports the number of GPUs of [measured], if the strategy cannot run on it.
 void check_anchor(TableReader& measured, const Scenario& scenario);
 
 }  // namespace foretrain

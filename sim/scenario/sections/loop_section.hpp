@@ -6,8 +6,9 @@
 
 namespace foretrain {
 
+/// Returns the declared keys of [loop].
 const Keys<TrainingLoop>& loop_keys();
-/// Needs the framework to be read, which decides defaults.
+/// Reads [loop]. Requires that the framework is read, which decides defaults.
 void read_loop(TableReader& loop, Scenario& scenario);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// A network's own file is read where its name stands; its mistakes are reported with its own file name.
+// The table [model]. A network's own file is read when its name is; its mistakes are reported with its own
+// file name.
 #include "sim/scenario/sections/model_section.hpp"
 
 #include <algorithm>
@@ -19,9 +20,11 @@ namespace foretrain {
 
 namespace {
 
+/// Opens a network by name or path; a network of this command comes before the catalog.
 std::optional<OpenedModel> load_model(TableReader& model, std::string_view key, OpenedCatalogs& opened) {
   const auto name = model.string(key);
   if (!name) return std::nullopt;
+  // A relative name belongs to the folder of the text that has it.
   const std::string opened_as = name_from(model.diagnostics().source(), model.span_of(key), *name);
   if (const auto known = opened.models.find(opened_as); known != opened.models.end()) return known->second;
   const auto made = opened.networks.find(opened_as);
@@ -37,7 +40,7 @@ std::optional<OpenedModel> load_model(TableReader& model, std::string_view key, 
   return opened.models.emplace(opened_as, std::move(found)).first->second;
 }
 
-/// A network whose file's text stands in the scenario itself.
+/// Reads a network whose file's text is in the scenario itself.
 std::optional<OpenedModel> load_text(TableReader& model, std::string_view key, OpenedCatalogs& opened) {
   const auto text = model.lines(key);
   if (!text) return std::nullopt;
@@ -58,7 +61,7 @@ constexpr std::array kOptimizers{
     sgd,        momentum,   nesterov,  adam, adamw, adadelta,     adagrad,           rmsprop, lamb,
     adamw_8bit, adamw_4bit, adafactor, lion, muon,  galore_adamw, galore_adamw_8bit, shampoo, apollo_adamw};
 
-/// The network, and the optimizer it is usually trained with.
+/// Takes the network, and the optimizer with which it is usually trained.
 void take_network(std::optional<OpenedModel> loaded, ModelSection& section) {
   if (!loaded) return;
   Workload& work = section.scenario.workload;
@@ -69,6 +72,7 @@ void take_network(std::optional<OpenedModel> loaded, ModelSection& section) {
   }
 }
 
+/// A recorded program replaces the network. `name` is required unless `network` has the text of one.
 void read_network(TableReader& model, std::string_view key, ModelSection& section) {
   if (model.has("program")) return;
   if (!model.has("network")) model.require(key, "\"resnet50\"");
@@ -94,7 +98,7 @@ std::shared_ptr<const Program> load_program(TableReader& model, SourceSpan span,
   return problems.empty() ? std::make_shared<const Program>(std::move(program)) : nullptr;
 }
 
-/// Every strategy but `program` would train another program.
+/// Settles a recorded program. It is a strategy of its own: any other would train another program.
 void settle_program(ModelSection& section) {
   Scenario& scenario = section.scenario;
   const Program& first = scenario.program->first();
@@ -118,6 +122,7 @@ void take_program(TableReader& model, SourceSpan span, const std::vector<std::st
       if (std::ranges::any_of(recorded, is_same))
         return model.report(span, fmt::format("two recordings are of {} ranks", program->world),
                             "record the program on different numbers of ranks");
+      // Recordings without a number of parameters cannot be compared.
       const bool is_known = program->parameters > 0 && !recorded.empty() && recorded.front()->parameters > 0;
       if (is_known && recorded.front()->parameters != program->parameters)
         return model.report(
@@ -134,7 +139,7 @@ void take_program(TableReader& model, SourceSpan span, const std::vector<std::st
   settle_program(section);
 }
 
-/// One recording, or several of one program on different numbers of ranks.
+/// Reads one recording, or several of one program on different numbers of ranks.
 void read_program_files(TableReader& model, std::string_view key, ModelSection& section) {
   const Value* value = model.value(key);
   if (value == nullptr) return;
@@ -172,7 +177,7 @@ Keys<ModelSection> network_key() {
            "on different numbers of ranks tell how it grows"}};
 }
 
-/// By their names, and by what frameworks and training programs call them.
+/// Returns precisions by their names, and by those of frameworks and training programs.
 std::vector<Choice<Precision>> precisions_with_other_names() {
   using enum Precision;
   std::vector<Choice<Precision>> choices = named(std::array{fp32, tf32, amp_fp16, bf16, fp8});
@@ -182,6 +187,7 @@ std::vector<Choice<Precision>> precisions_with_other_names() {
   return choices;
 }
 
+/// Accepts further names, but shows only the five of the reference page.
 Takes<Scenario> precision_name() {
   using enum Precision;
   Takes<Scenario> taken =
@@ -190,7 +196,7 @@ Takes<Scenario> precision_name() {
   return taken;
 }
 
-/// By kind of node; the names are looked up once the cluster is read.
+/// Reads batches by kind of node; the names are resolved when the cluster is read.
 void read_batches_of_kinds(TableReader& model, std::string_view key, const Table& table, Scenario& scenario) {
   TableReader reader(table, model.full_name(key), model.diagnostics());
   for (const Entry& entry : table.entries) {
@@ -268,7 +274,7 @@ Keys<Scenario> decay_key() {
            "loss"}};
 }
 
-/// A recorded program trains what it trains: other keys would describe another one.
+/// Reports keys of [model] that contradict a recorded program, which has values of its own.
 void check_program_alone(TableReader& model, const Program& program) {
   for (const std::string_view key :
        {"batch_per_gpu", "global_batch", "precision", "half_weights", "recompute", "optimizer",
@@ -283,11 +289,12 @@ void check_program_alone(TableReader& model, const Program& program) {
   }
 }
 
-/// A recorded network is trained as it was recorded, where nobody says otherwise.
+/// A recorded network is trained as it was recorded, unless the scenario states otherwise.
 void settle_recording(TableReader& model, Scenario& scenario) {
   Workload& work = scenario.workload;
   if (!work.model || !work.model->recording || scenario.program) return;
   const Recording& recording = *work.model->recording;
+  // Without a stated batch the recorded one is used, for which the sizes are exact.
   if (!model.has("batch_per_gpu") && !model.has("global_batch")) work.batch_per_gpu = recording.batch;
   const bool is_stated = model.has("batch_per_gpu") && scenario.asked_batches.empty() && !scenario.balances;
   if (recording.was_tried_at_two && !recording.grows && is_stated && work.batch_per_gpu != recording.batch)
@@ -305,6 +312,7 @@ void settle_recording(TableReader& model, Scenario& scenario) {
                "leave model.precision out, or record it in fp32");
 }
 
+/// Reports a batch per GPU beside a global batch, which only "balance" divides and needs.
 void check_batch(TableReader& model, const Scenario& scenario) {
   if (scenario.balances && !model.has("global_batch"))
     return model.report(model.span_of("batch_per_gpu"), "batch_per_gpu = \"balance\" needs global_batch",
@@ -322,12 +330,12 @@ std::string list_of(const std::vector<OptimizerForm>& forms) {
   return names;
 }
 
-/// TensorFlow has one form of each.
+/// Settles the form of the optimizer. TensorFlow has one form of each.
 void settle_form(TableReader& model, std::optional<OptimizerForm> asked, Workload& work) {
   Optimizer& optimizer = work.optimizer;
   const std::vector<OptimizerForm> forms = forms_of(optimizer.kind, work.framework);
   optimizer.form = forms.front();
-  // One tensor at a time has nothing to share a launch with.
+  // A single tensor has no other with which it could share a launch.
   if (!asked && optimizer.in_backward && optimizer.form == OptimizerForm::foreach)
     optimizer.form = OptimizerForm::for_loop;
   if (!asked || !profile_of(work.framework).has_optimizer_forms) return;
@@ -340,6 +348,7 @@ void settle_form(TableReader& model, std::optional<OptimizerForm> asked, Workloa
 
 }  // namespace
 
+/// The keys are read in the order of the reference page.
 const Keys<ModelSection>& model_keys() {
   static const auto of_scenario = [](ModelSection& section) -> Scenario& { return section.scenario; };
   static const Keys<ModelSection> keys = network_key() +
@@ -349,6 +358,7 @@ const Keys<ModelSection>& model_keys() {
   return keys;
 }
 
+/// Every kind of node needs a batch; the first kind's batch stands for the job where one number is needed.
 void settle_batches(TableReader& model, Scenario& scenario) {
   const ClusterSpec& cluster = scenario.cluster;
   if (scenario.asked_batches.empty() || cluster.name.empty()) return;
@@ -371,6 +381,7 @@ void settle_batches(TableReader& model, Scenario& scenario) {
   scenario.workload.batch_per_gpu = scenario.batch_of_kind.front();
 }
 
+/// The network is known after read_keys(); the rest follows from it.
 void read_model_section(TableReader& model, OpenedCatalogs& opened, Scenario& scenario) {
   ModelSection section{scenario, opened};
   read_keys(model, model_keys(), section);

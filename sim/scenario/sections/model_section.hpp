@@ -1,4 +1,4 @@
-// The table [model]: which network, how large a batch, in which precision, and what updates the parameters.
+// The table [model]: network, batch, precision, and the optimizer.
 #pragma once
 
 #include "sim/scenario/opened_catalogs.hpp"
@@ -7,23 +7,26 @@
 
 namespace foretrain {
 
-/// Batch sizes that a scenario may ask for, per GPU and over all GPUs.
+/// Largest batch that a scenario may request, per GPU and over all GPUs.
 inline constexpr std::int64_t kLargestBatch = 1'000'000;
 
-/// The batch per GPU that is dealt out by the speed of the kinds of node.
+/// Value of batch_per_gpu with which the global batch is divided by the speed of the kinds of node.
 inline constexpr std::string_view kBalance = "balance";
 
-/// What [model] is read into.
+/// The contents of [model] while they are read.
 struct ModelSection {
   Scenario& scenario;
   OpenedCatalogs& opened;
-  std::optional<OptimizerForm> form{};  ///< as the scenario asks for it
+  /// Form of the optimizer as the scenario requests it.
+  std::optional<OptimizerForm> form{};
 };
 
+/// Returns the declared keys of [model].
 const Keys<ModelSection>& model_keys();
-/// Needs the framework to be read, whose version decides the optimizer's form. Does not call finish().
+/// Reads [model] without calling finish(). Requires that the framework is read, whose version decides the
+/// optimizer's form.
 void read_model_section(TableReader& model, OpenedCatalogs& opened, Scenario& scenario);
-/// Batches by kind of node; needs the cluster.
+/// Resolves batches by kind of node. Requires that the cluster is read.
 void settle_batches(TableReader& model, Scenario& scenario);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// Each key is a member of the job; what has to divide what is checked once the number of GPUs is known.
+// The table [parallel]. Each key is a member of the run; divisibility is checked when the number of GPUs is
+// known.
 #include "sim/scenario/sections/parallel_section.hpp"
 
 #include <algorithm>
@@ -18,14 +19,17 @@ namespace foretrain {
 
 namespace {
 
+/// Short name of the run that this table describes.
 using J = LargeModelRun;
 constexpr std::int64_t kMostDegree = kMostParallelDegree;
 
+/// A degree of parallelism.
 template <auto Member>
 Takes<J> degree() {
   return takes::integer<&J::degrees, Member>(1, kMostDegree);
 }
 
+/// Reads the framework; an unknown one is reported.
 void read_llm_framework(TableReader& table, std::string_view key, J& job) {
   const auto name = table.string(key);
   if (!name) return;
@@ -36,10 +40,12 @@ void read_llm_framework(TableReader& table, std::string_view key, J& job) {
                  did_you_mean(*name, names_of_rows(layer_kernels())));
 }
 
+/// The framework, and the modules of selective recomputation.
 Takes<J> framework() {
   return {fmt::format("{}", fmt::join(names_of_rows(layer_kernels()), ", ")), read_llm_framework};
 }
 
+/// Reads the modules that selective recomputation computes anew.
 void read_layer_modules(TableReader& table, std::string_view key, J& job) {
   const auto names = table.string(key);
   if (!names) return;
@@ -50,11 +56,13 @@ void read_layer_modules(TableReader& table, std::string_view key, J& job) {
                  "some of " + names_of_layer_modules(0xFF));
 }
 
+/// Offers the names of all modules.
 Takes<J> layer_modules() { return {names_of_layer_modules(0xFF), read_layer_modules}; }
 
-/// "1M" would be tokens; sequences are counted.
+/// Keys of degrees and batches. Batches count sequences; "1M" would be tokens.
 Keys<J> degree_keys() {
   return {
+      // Ranks that share a layer, a sequence or the experts.
       {"tensor", degree<&Degrees::tensor>(), "8", "1", "ranks that share every layer's matrices"},
       {"pipeline", degree<&Degrees::pipeline>(), "4", "1", "stages, each with some of the layers"},
       {"virtual_stages", degree<&Degrees::virtual_stages>(), "5", "1",
@@ -66,6 +74,7 @@ Keys<J> degree_keys() {
       {"expert_tensor", degree<&Degrees::expert_tensor>(), "2", "1",
        "ranks that share each expert's matrices"},
       {"data", degree<&Degrees::data>(), "16", "what the GPUs leave", "replicas of the model"},
+      // Batches and lengths, in sequences and tokens.
       {"micro_batch", takes::integer<&J::micro_batch>(1, kMostMicroBatch), "1", "1",
        "sequences that pass the stages together"},
       {"global_batch", takes::integer<&J::global_batch>(1, kMostGlobalBatch), "1024",
@@ -76,8 +85,10 @@ Keys<J> degree_keys() {
   };
 }
 
+/// Keys of how the run trains: framework, precision, schedule, sharding, recomputation, offload.
 Keys<J> way_keys() {
   return {
+      // Framework, precision and schedule.
       {"framework", framework(), "\"megatron\"", "megatron",
        "whose kernels, calls and rules a step is made of"},
       {"precision",
@@ -99,6 +110,7 @@ Keys<J> way_keys() {
                                                  {"zbv", PipelineSchedule::zbv},
                                                  {"dualpipe", PipelineSchedule::dualpipe}}),
        "\"interleaved\"", "1f1b, with virtual_stages interleaved", "in which order stages run their passes"},
+      // State that data-parallel and tensor ranks share.
       {"shard",
        takes::choice<&J::sharding>(
            std::vector<Choice<ModelSharding>>{{"none", ModelSharding::none},
@@ -112,6 +124,7 @@ Keys<J> way_keys() {
        "so many neighbouring ranks share out, and all such groups hold the same (HSDP)"},
       {"sequence_parallel", takes::flag<&J::sequence_parallel>(), "false", "true",
        "norms and residuals are cut over tensor ranks as well"},
+      // Memory against time: recomputation and offload.
       {"recompute",
        takes::choice<&J::recompute>(std::vector<Choice<Recompute>>{{"none", Recompute::none},
                                                                    {"selective", Recompute::selective},
@@ -137,14 +150,17 @@ Keys<J> way_keys() {
   };
 }
 
+/// Attention kernels; `unfused` exists for large models only.
 std::vector<Choice<AttentionKernel>> attention_choices() {
   std::vector<Choice<AttentionKernel>> all = fused_attention_choices();
   all.push_back({"unfused", AttentionKernel::unfused});
   return all;
 }
 
+/// Keys of exchanges, of their overlap, and of the bytes of gradients and optimizer states.
 Keys<J> exchange_keys() {
   return {
+      // Exchanges of context and expert ranks.
       {"context_exchange",
        takes::choice<&J::context_exchange>(
            std::vector<Choice<ContextExchange>>{{"ring", ContextExchange::ring},
@@ -163,6 +179,7 @@ Keys<J> exchange_keys() {
        "an expert takes so many times its even share of tokens, and no more"},
       {"imbalance", takes::number<&J::imbalance>(1, 1000), "1.0", "1.1",
        "tokens of the busiest expert rank over the mean, where none is dropped"},
+      // Overlap, kernels and skew of tensor ranks.
       {"tensor_overlap",
        takes::choice<&J::tensor_overlap>(
            std::vector<Choice<TensorOverlap>>{{"none", TensorOverlap::none},
@@ -178,12 +195,14 @@ Keys<J> exchange_keys() {
        "in a pipeline, longer for each exchange of tensor ranks and each of them"},
       {"overlap_gradients", takes::flag<&J::overlaps_gradients>(), "false", "the framework's own",
        "gradients are summed beside the last backward pass"},
+      // Bytes of each gradient and optimizer state.
       {"gradient_bytes", takes::number<&J::gradient_bytes>(1, 8), "2", "4",
        "of each value when data-parallel ranks sum gradients"},
       {"moment_bytes", takes::number<&J::moment_bytes>(1, 4), "2", "4",
        "of each of the optimizer's two moments (Megatron-LM's precision-aware optimizer: 2)"},
       {"master_bytes", takes::number<&J::master_bytes>(0, 4), "2", "4",
        "of the optimizer's copy of each weight (apex's DistributedFusedAdam with remainders: 2)"},
+      // Loss, reserved memory and host.
       {"loss_chunks", takes::integer<&J::loss_chunks>(1, 1024), "8", "1",
        "parts of the sequence that head and loss take in turn (torchtitan's ChunkedCELoss: 8): norm and head "
        "are gathered for each use, and the head is reduced apart"},
@@ -196,11 +215,13 @@ Keys<J> exchange_keys() {
 
 }  // namespace
 
+/// The order is that of the reference page.
 const Keys<LargeModelRun>& parallel_keys() {
   static const Keys<LargeModelRun> kKeys = degree_keys() + way_keys() + exchange_keys();
   return kKeys;
 }
 
+/// The setting is parsed as a line of TOML, so that the same keys and checks apply.
 void set_parallel(const std::string& key, const std::string& value, LargeModelRun& job) {
   constexpr std::string_view kTable = "parallel.";
   if (!key.starts_with(kTable)) return;
@@ -215,13 +236,15 @@ void set_parallel(const std::string& key, const std::string& value, LargeModelRu
 
 namespace {
 
+/// Returns the precision of products for a precision of [model].
 KernelPrecision precision_of(Precision precision) {
   if (precision == Precision::fp8) return KernelPrecision::fp8;
   return precision == Precision::amp_fp16 ? KernelPrecision::fp16 : KernelPrecision::bf16;
 }
 
-/// 1, 2, 4, … times what one replica takes, up to the cluster.
+/// Returns default numbers of GPUs: 1, 2, 4, … times those of one replica, up to the cluster.
 std::vector<int> usual_gpus_of(const LargeModelRun& job, std::int64_t most) {
+  // A stated data degree fixes the number of GPUs.
   const std::int64_t fewest = fewest_gpus_of(job);
   if (job.degrees.data > 0) return {static_cast<int>(fewest)};
   std::vector<int> gpus;
@@ -229,8 +252,9 @@ std::vector<int> usual_gpus_of(const LargeModelRun& job, std::int64_t most) {
   return gpus;
 }
 
-/// Keys of faults are those of this table.
+/// Reports faults of the run at their keys, each once for all numbers of GPUs.
 void report_faults(TableReader& parallel, const Scenario& scenario) {
+  // Degrees that no number of the cluster's GPUs can hold are one mistake.
   const std::int64_t fewest = fewest_gpus_of(*scenario.parallel), room = gpus_of_job(scenario);
   if (fewest > room)
     return parallel.report(
@@ -247,14 +271,14 @@ void report_faults(TableReader& parallel, const Scenario& scenario) {
   }
 }
 
-/// Large models are trained in 16 bit or less.
+/// Large models are trained in 16 bits or less, so other precisions become bf16.
 void settle_products(Scenario& scenario) {
   if (is_half(scenario.workload.precision)) return;
   scenario.workload.precision = Precision::bf16;
   scenario.warnings.emplace_back("[parallel] runs products in bf16: model.precision = \"bf16\", or \"fp8\"");
 }
 
-/// Numbers of GPUs that were all mistakes leave none.
+/// Adds warnings about the largest number of GPUs. If all numbers were mistakes, there is none.
 void add_warnings(Scenario& scenario) {
   if (scenario.gpus.empty()) return;
   const LargeModelRun& job = *scenario.parallel;
@@ -264,27 +288,34 @@ void add_warnings(Scenario& scenario) {
 
 }  // namespace
 
+/// Values that [parallel] and [model] share are taken from [model] unless the table states them.
 void read_parallel(TableReader& parallel, Scenario& scenario) {
   LargeModelRun job;
+  // 0 means not stated; job_on() replaces both.
   job.degrees.data = 0, job.global_batch = 0;
   settle_products(scenario);
   job.precision = precision_of(scenario.workload.precision);
   read_keys(parallel, parallel_keys(), job);
   const RecognizedTransformer seen = recognize_transformer(scenario.model);
+  // Only language models of equal decoder layers can be cut by degrees.
   if (!seen.shape && !scenario.model.layers.empty())
     parallel.report(parallel.span_of("tensor"),
                     fmt::format("{} has no degrees: {}", scenario.model.name, seen.why_not),
                     "[parallel] is for language models of equal decoder layers, as llama3_8b");
-  // A cluster that could not be read is reported already: there is nothing to hold the degrees against.
+  // A cluster that could not be read is reported already, and there is nothing to check the degrees against.
   if (!seen.shape || gpu_count(scenario.cluster) == 0) return;
   job.shape = *seen.shape;
+  // The network's own length is the default.
   if (job.sequence <= 1) job.sequence = job.shape.sequence;
+  // Several chunks on a stage need the interleaved schedule.
   if (job.degrees.virtual_stages > 1 && job.schedule == PipelineSchedule::one_f_one_b)
     job.schedule = PipelineSchedule::interleaved;
+  // [model] and [parallel] share one global batch.
   if (scenario.global_batch && job.global_batch == 0) job.global_batch = *scenario.global_batch;
   if (job.global_batch > 0) scenario.global_batch = job.global_batch;
   scenario.workload.batch_per_gpu = job.micro_batch;
   scenario.parallel = job;
+  // Default numbers of GPUs are replaced by those that the degrees can use.
   if (!scenario.lists_gpus) scenario.gpus = usual_gpus_of(job, gpus_of_job(scenario));
   report_faults(parallel, scenario);
   add_warnings(scenario);

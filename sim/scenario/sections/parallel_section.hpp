@@ -9,15 +9,16 @@
 
 namespace foretrain {
 
-/// `data` 0 means: what the GPUs leave; `global_batch` 0: as job_on() fills it in.
+/// Returns the declared keys. `data` 0 means the degree that the other degrees leave for the GPUs;
+/// `global_batch` 0 is replaced by job_on().
 const Keys<LargeModelRun>& parallel_keys();
 
-/// A setting "parallel.tensor" of a measured row; others are left alone. Throws InputError for a value that
-/// the key does not take.
+/// Applies a setting such as "parallel.tensor" of a measured row; keys of other tables are ignored. Throws
+/// InputError for a value that the key does not take.
 void set_parallel(const std::string& key, const std::string& value, LargeModelRun& job);
 
-/// Reads [parallel] of a scenario whose model, cluster and numbers of GPUs are read; reports what does not
-/// fit at its key. Numbers of GPUs that nobody listed become those that the degrees can use.
+/// Reads [parallel] of a scenario whose model, cluster and numbers of GPUs are read. Reports values that do
+/// not fit at their keys. Numbers of GPUs that are defaults become those that the degrees can use.
 void read_parallel(TableReader& parallel, Scenario& scenario);
 
 }  // namespace foretrain

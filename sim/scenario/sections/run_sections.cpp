@@ -1,4 +1,5 @@
-// Defaults that depend on the cluster, and keys that exclude each other, stand behind the declared keys.
+// The tables [run] and [measured]. Defaults that depend on the cluster, and keys that exclude each other, are
+// handled after the declared keys.
 #include "sim/scenario/sections/run_sections.hpp"
 
 #include <algorithm>
@@ -18,17 +19,19 @@ namespace foretrain {
 
 namespace {
 
-/// What a checkpoint is written with when nothing is said: one stream of torch.save to a parallel file
-/// system.
+/// Default rate at which a checkpoint is written: one stream of torch.save to a parallel file system.
 constexpr ByteRate kCheckpointBandwidth{1e9};
+/// Upper limits of the numbers of GPUs in a list, and of the tables of [run.every].
 constexpr std::size_t kLongestList = 4096, kMostPeriodic = 100;
 
-/// A duration, a pass over samples, or a file written: one of them. A checkpoint is written by default.
+/// Checks that periodic work has exactly one length: a duration, a pass over samples, or a file written. A
+/// checkpoint is written by default.
 void check_kind(TableReader& reader, Periodic& periodic) {
   std::vector<std::string> given;
   for (const char* key : {"duration", "samples", "bandwidth"}) {
     if (reader.has(key)) given.emplace_back(key);
   }
+  // A checkpoint without a length is written at the default rate.
   if (given.empty() && periodic.name == "checkpoint") periodic.bandwidth = kCheckpointBandwidth;
   if (given.empty() && periodic.name != "checkpoint")
     reader.require("duration", "duration = \"30 s\", or samples = 50_000 for a forward pass over them");
@@ -43,6 +46,7 @@ void check_kind(TableReader& reader, Periodic& periodic) {
                   "how many does it pass over?");
 }
 
+/// Reads one table of [run.every].
 void read_periodic(TableReader& every, const Entry& entry, Scenario& scenario) {
   const Table* table = every.table(entry.key);
   if (table == nullptr) return;
@@ -55,14 +59,18 @@ void read_periodic(TableReader& every, const Entry& entry, Scenario& scenario) {
   scenario.periodic.push_back(std::move(periodic));
 }
 
-/// 1, 2, 4, … in the first node, then whole nodes doubling, the end of every kind, and all.
+/// Returns default numbers of GPUs: 1, 2, 4, … in the first node, then whole nodes doubling, the end of every
+/// kind, and all.
 std::vector<int> usual_gpus(const Scenario& scenario) {
   const std::vector<NodeCapacity> nodes = nodes_of_job(scenario);
   std::set<int> out;
+  // Inside the first node.
   for (int gpus = 1; gpus < nodes.front().gpus; gpus *= 2) out.insert(gpus);
   int gpus = 0;
+  // Whole nodes: powers of two, and the last node of each kind.
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     gpus += nodes[i].gpus;
+    // A kind ends where the next node is of another kind.
     const bool ends_kind = i + 1 == nodes.size() || kind_of_node(scenario.cluster, nodes[i].node) !=
                                                         kind_of_node(scenario.cluster, nodes[i + 1].node);
     if (ends_kind || std::has_single_bit(i + 1)) out.insert(gpus);
@@ -70,7 +78,8 @@ std::vector<int> usual_gpus(const Scenario& scenario) {
   return {out.begin(), out.end()};
 }
 
-/// Of a recorded program those on which it was recorded, and the usual ones that its recordings tell of.
+/// Returns default numbers of GPUs. For a recorded program they are the numbers on which it was recorded, and
+/// those defaults that its recordings can predict.
 std::vector<int> usual_gpus_of_training(const Scenario& scenario) {
   if (!scenario.program) return usual_gpus(scenario);
   const std::int64_t fewest = scenario.program->first().world, size = gpus_of_job(scenario);
@@ -85,6 +94,7 @@ std::vector<int> usual_gpus_of_training(const Scenario& scenario) {
   return {out.begin(), out.end()};
 }
 
+/// Returns the size of the cluster, or of what [launch] leaves of it, in words.
 std::string has_only(const Scenario& scenario) {
   const std::string gpus = counted(gpus_of_job(scenario), "GPU");
   if (scenario.launch.nodes_of.empty() && scenario.launch.left_out.empty())
@@ -92,7 +102,7 @@ std::string has_only(const Scenario& scenario) {
   return fmt::format("the nodes that [launch] leaves the job have {}", gpus);
 }
 
-/// At the first of them: a range beyond the cluster is one mistake.
+/// Reports numbers beyond the cluster at the first of them, because a range beyond it is one mistake.
 void report_too_many(TableReader& run, const Scenario& scenario, std::int64_t size,
                      const std::vector<std::int64_t>& gpus, const Array& values) {
   const auto is_too_many = [size](std::int64_t number) { return number > size; };
@@ -103,11 +113,12 @@ void report_too_many(TableReader& run, const Scenario& scenario, std::int64_t si
   run.report(values[static_cast<std::size_t>(first - gpus.begin())].span, has_only(scenario) + more);
 }
 
-/// Against the cluster's size, or by default 1, 2, 4, … up to one node, then whole nodes doubling up to the
-/// cluster.
+/// Reads run.gpus and checks it against the cluster's size. By default it is 1, 2, 4, … up to one node, then
+/// whole nodes doubling up to the cluster.
 void read_gpus(TableReader& run, std::string_view key, Scenario& scenario) {
   const std::int64_t size = gpus_of_job(scenario);
   const auto found = run.integers(key, 1, kMostGpus, kLongestList);
+  // Defaults need a cluster that could be read.
   if (!run.has(key) && size >= 1 && size <= kMostGpus) scenario.gpus = usual_gpus_of_training(scenario);
   if (!found) return;
   if (found->empty())
@@ -115,6 +126,7 @@ void read_gpus(TableReader& run, std::string_view key, Scenario& scenario) {
                "leave it out to get 1, 2, 4, … up to the whole cluster");
   const auto& values = std::get<Array>(run.value(key)->data);
   if (size > 0) report_too_many(run, scenario, size, *found, values);
+  // More GPUs than samples cannot share a global batch.
   for (std::size_t i = 0; i < found->size(); ++i) {
     const std::int64_t gpus = (*found)[i];
     if (gpus > scenario.global_batch.value_or(kMostGpus)) {
@@ -123,15 +135,17 @@ void read_gpus(TableReader& run, std::string_view key, Scenario& scenario) {
     }
     scenario.gpus.push_back(static_cast<int>(gpus));
   }
+  // The numbers are sorted, and equal ones are removed, since each of them is a line of the table.
   std::sort(scenario.gpus.begin(), scenario.gpus.end());
   scenario.gpus.erase(std::unique(scenario.gpus.begin(), scenario.gpus.end()), scenario.gpus.end());
 }
 
-/// The same for a combination of a study: numbers that the cluster or the global batch do not allow are left
-/// out; at least one GPU stays.
+/// Reads run.gpus for a combination of a study: numbers that the cluster or the global batch do not allow are
+/// omitted, and at least one GPU stays.
 void read_possible_gpus(TableReader& run, std::string_view key, Scenario& scenario) {
   const std::int64_t size = gpus_of_job(scenario);
   const auto found = run.integers(key, 1, kMostGpus, kLongestList);
+  // A list that is missing or could not be read gives the usual numbers.
   if (!found && size >= 1 && size <= kMostGpus) scenario.gpus = usual_gpus_of_training(scenario);
   for (const std::int64_t gpus : found.value_or(std::vector<std::int64_t>{})) {
     if (gpus <= size && gpus <= scenario.global_batch.value_or(kMostGpus))
@@ -142,6 +156,7 @@ void read_possible_gpus(TableReader& run, std::string_view key, Scenario& scenar
   scenario.gpus.erase(std::unique(scenario.gpus.begin(), scenario.gpus.end()), scenario.gpus.end());
 }
 
+/// Remembers whether the numbers were listed or are defaults.
 void read_gpus_of_section(TableReader& run, std::string_view key, RunSection& section) {
   section.scenario.lists_gpus = run.has(key);
   if (section.one_of_a_study)
@@ -150,6 +165,7 @@ void read_gpus_of_section(TableReader& run, std::string_view key, RunSection& se
     read_gpus(run, key, section.scenario);
 }
 
+/// Reads all tables of [run.every].
 void read_every(TableReader& run, Scenario& scenario) {
   const Table* table = run.table("every");
   if (table == nullptr) return;
@@ -162,18 +178,23 @@ void read_every(TableReader& run, Scenario& scenario) {
   }
 }
 
+/// Returns the measured seconds of a step, from the step, the throughput or the epoch. Processes that train
+/// on the same samples count them once.
 double step_of(const MeasuredSection& measured, const Scenario& scenario) {
   const int gpus = measured.anchor.gpus;
+  // A measured step needs no conversion.
   if (measured.step && to_seconds(*measured.step) > 0) return to_seconds(*measured.step);
   if (gpus > gpus_of_job(scenario)) return 1;  // check_measured() has reported it
+  // Throughput counts every sample once.
   if (measured.samples_per_s)
     return static_cast<double>(samples_of_step(scenario, gpus)) / readers_of_a_sample(scenario, gpus) /
            *measured.samples_per_s;
+  // An epoch is divided by its steps.
   const std::int64_t steps = std::max<std::int64_t>(1, epoch_steps(scenario, gpus).count());
   return to_seconds(measured.epoch.value_or(Time{})) / static_cast<double>(steps);
 }
 
-/// The GPUs are there, an epoch has a length, and exactly one of the three is given.
+/// Checks that the GPUs exist, that an epoch has a length, and that exactly one of the three values is given.
 void check_measured(TableReader& table, const MeasuredSection& measured, const Scenario& scenario) {
   const std::int64_t size = gpus_of_job(scenario);
   if (size > 0 && measured.anchor.gpus > size) table.report(table.span_of("gpus"), has_only(scenario));
@@ -192,8 +213,10 @@ void check_measured(TableReader& table, const MeasuredSection& measured, const S
 
 }  // namespace
 
+/// Declares the keys of work that repeats: validation, checkpoints and others.
 const Keys<Periodic>& periodic_keys() {
   static const Keys<Periodic> keys{
+      // Frequency, and three ways to state the length.
       {"epochs", takes::number<&Periodic::every_epochs>(1e-6, 1e6), "1", "1",
        "how often the periodic work happens; the table may have any name"},
       {"duration", takes::time<&Periodic::duration>(), "\"30 s\"", "none",
@@ -209,6 +232,7 @@ const Keys<Periodic>& periodic_keys() {
   return keys;
 }
 
+/// `gpus` needs the cluster; the other keys go straight into the scenario.
 const Keys<RunSection>& run_keys() {
   static const Keys<Scenario> lengths{
       {"epochs", takes::number<&Scenario::epochs>(0, 1e6), "90", "1", "epochs of the whole run"},
@@ -225,14 +249,17 @@ const Keys<RunSection>& run_keys() {
   return keys;
 }
 
+/// One of samples_per_s, step and epoch gives the measured speed.
 const Keys<MeasuredSection>& measured_keys() {
   using M = MeasuredSection;
   static const Keys<M> keys{
+      // The measured run.
       {"gpus", takes::integer<&M::anchor, &Anchor::gpus>(1, kMostGpus), "1", "1",
        "GPUs of a measured run, to which the model is scaled"},
       {"reused_batch", takes::flag<&M::anchor, &Anchor::reused_batch>(), "true", "false",
        "the measured run trained on one batch again and again (synthetic data): the anchor is fitted without "
        "the input pipeline"},
+      // Three ways to state its speed.
       {"samples_per_s", takes::number<&M::samples_per_s>(1e-9, 1e15), "325.95", "none",
        "its throughput over all GPUs; one of samples_per_s, step, epoch"},
       {"step", takes::longer_time<&M::step>(), "\"98 ms\"", "none", "its step time"},
@@ -245,12 +272,14 @@ const Keys<MeasuredSection>& measured_keys() {
   return keys;
 }
 
+/// [run.every] is read after the keys, because its tables have names of their own.
 void read_run(TableReader& run, bool one_of_a_study, Scenario& scenario) {
   RunSection section{scenario, one_of_a_study};
   read_keys(run, run_keys(), section);
   read_every(run, scenario);
 }
 
+/// The measurement is converted to the time of a step, whichever way it was stated.
 void read_measured(TableReader& table, Scenario& scenario) {
   MeasuredSection measured;
   read_keys(table, measured_keys(), measured);

@@ -1,5 +1,5 @@
-// The tables [run], [run.every] and [measured]: on how many GPUs and how long, what happens around the steps,
-// and what was measured.
+// The tables [run], [run.every] and [measured]: numbers of GPUs, length of the run, work around the steps,
+// and the measurement.
 #pragma once
 
 #include "sim/scenario/scenario.hpp"
@@ -7,27 +7,30 @@
 
 namespace foretrain {
 
-/// GPUs that a scenario may ask for, before the cluster's size is known.
+/// Largest number of GPUs that a scenario may request, before the cluster's size is known.
 inline constexpr std::int64_t kMostGpus = 1'000'000;
 
-/// What [run] is read into.
+/// The contents of [run] while they are read.
 struct RunSection {
   Scenario& scenario;
-  bool one_of_a_study;  ///< numbers of GPUs that this combination cannot use are left out
+  /// Numbers of GPUs that this combination cannot use are omitted.
+  bool one_of_a_study;
 };
 
-/// What [measured] is read into: one of three tells the step.
+/// The contents of [measured] while they are read; one of three values gives the step.
 struct MeasuredSection {
   Anchor anchor{};
   std::optional<double> samples_per_s{};
   std::optional<Time> step{}, epoch{};
 };
 
+/// Return the declared keys of the tables; periodic_keys() are those of each table in [run.every].
 const Keys<RunSection>& run_keys();
 const Keys<Periodic>& periodic_keys();  ///< of each table in [run.every]
 const Keys<MeasuredSection>& measured_keys();
 
-/// Neither calls finish(). [run] needs cluster and global batch to be read, [measured] batch and samples.
+/// Read their tables without calling finish(). [run] requires that cluster and global batch are read,
+/// [measured] that batch and samples are read.
 void read_run(TableReader& run, bool one_of_a_study, Scenario& scenario);
 void read_measured(TableReader& measured, Scenario& scenario);
 

@@ -1,4 +1,5 @@
-// One rule per reason: the keys that lose their meaning, and the words for why.
+// Settings without effect. There is one rule per reason: its condition, the keys that lose their meaning, and
+// the reason in words.
 #include "sim/scenario/sections/scenario_effects.hpp"
 
 #include <algorithm>
@@ -17,23 +18,27 @@ namespace foretrain {
 
 namespace {
 
-/// When `holds`, keys that were given do nothing, for this reason: people should know before they compare.
+/// A rule: when `holds`, keys that were given have no effect, for this reason. People should know before they
+/// compare.
 struct IdleRule {
   bool holds;
   std::vector<std::string> keys;
   std::string reason;
 };
 
+/// Returns all rules with their conditions for this scenario.
 std::vector<IdleRule> rules_for(const Scenario& scenario) {
   std::vector<std::string> options;
   const StrategyEntry& strategy = *find_strategy(scenario.strategy);
+  // Options of the strategy, except the two that decide whether DDP wraps the network.
   for (const Knob& knob : strategy.knobs) {
     if (knob.name != "wrap_one_gpu" && knob.name != "wrapped")
       options.push_back(fmt::format("strategy.{}", knob.name));
   }
+  // Properties of the scenario that several rules share.
   const bool single = strategy.one_gpu;
   const bool apart = scenario.strategy == "ddp" && !scenario.knobs.get<DdpOptions>().wrapped;
-  // DDP on one GPU is not wrapped unless asked for, so its options have nothing to act on.
+  // DDP on one GPU is not wrapped unless requested, so its options have no effect.
   const bool bare = scenario.strategy == "ddp" && scenario.gpus == std::vector<int>{1} &&
                     !scenario.knobs.get<DdpOptions>().wrap_one_gpu;
   const DataSet& data = scenario.workload.data;
@@ -47,6 +52,7 @@ std::vector<IdleRule> rules_for(const Scenario& scenario) {
       "data.stored_bytes",    "data.sample_bytes",      "data.prefetch", "data.pinned",
       "data.workers_per_gpu", "data.persistent_workers"};
   return {
+      // The input pipeline.
       {data.workers_per_gpu == 0, {"data.prefetch", "data.persistent_workers"}, "with workers_per_gpu = 0"},
       {data.loader == LoaderKind::none, pipeline_keys, "with loader none"},
       {threads,
@@ -58,6 +64,7 @@ std::vector<IdleRule> rules_for(const Scenario& scenario) {
        "with storage none"},
       {data.decode == Time::zero(), {"data.decode_spread"}, "with decode = 0"},
       {data.samples == 0, {"data.drop_last"}, "without data.samples"},
+      // [parallel], single GPUs, and options of DDP.
       {scenario.parallel.has_value(),
        {"strategy", "model.batch_per_gpu", "model.recompute", "model.half_weights"},
        "with [parallel], whose keys take their place"},
@@ -68,11 +75,13 @@ std::vector<IdleRule> rules_for(const Scenario& scenario) {
       {bare && !apart, options, "on one GPU without wrap_one_gpu"},
       {apart, options, "with wrapped = false"},
       {apart, {"strategy.wrap_one_gpu"}, "with wrapped = false"},
+      // Processes, nodes and epochs.
       {one_process,
        {"data.sampler"},
        fmt::format("with strategy {}, which is one process", scenario.strategy)},
       {scenario.cluster.nodes == 1, {"cluster.layout"}, "on a cluster of one node"},
       {scenario.epochs == 0, {"run.every"}, "with epochs = 0"},
+      // The network, its precision and its framework.
       {std::ranges::none_of(numbered_blocks(*scenario.workload.model), [](auto block) { return block > 0; }),
        {"model.recompute"},
        "on a network without numbered blocks"},
@@ -87,14 +96,15 @@ std::vector<IdleRule> rules_for(const Scenario& scenario) {
        "with cuda_graphs"}};
 }
 
+/// Returns whether the GPU is of Ampere or newer.
 bool is_ampere(const Gpu& gpu) { return gpu.architecture >= Architecture::ampere; }
 
-/// What a GPU without fp8 computes in.
+/// Returns the precision that replaces fp8 on a GPU without it.
 Precision without_fp8(const Gpu& gpu) {
   return is_ampere(gpu) && gpu.bf16.per_second > 0 ? Precision::bf16 : Precision::amp_fp16;
 }
 
-/// Autocast still halves tensors where it does not speed up arithmetic.
+/// Returns a warning: autocast halves tensors even if it does not speed up arithmetic.
 std::string fp32_rate(const Gpu& gpu, std::string_view why) {
   return fmt::format("the GPU {} {}: matrix products run at its fp32 rate, tensors take 16 bit", gpu.name,
                      why);
@@ -104,13 +114,15 @@ std::string fp32_rate(const Gpu& gpu, std::string_view why) {
 
 namespace {
 
+/// Settles the precision for one kind of GPU.
 std::vector<std::string> settle_precision_on(const Gpu& gpu, Scenario& scenario) {
   Precision& precision = scenario.workload.precision;
+  // fp8 exists since Ada and Hopper.
   if (precision == Precision::fp8 && gpu.fp8.per_second <= 0) {
     precision = without_fp8(gpu);
     std::vector<std::string> out{fmt::format(
         "the GPU {} has no fp8, which came with Ada and Hopper: {} instead", gpu.name, name_of(precision))};
-    // What takes the place of fp8 may have no fast arithmetic either.
+    // The replacement of fp8 may have no fast arithmetic either.
     for (std::string& more : settle_precision_on(gpu, scenario)) out.push_back(std::move(more));
     return out;
   }
@@ -118,6 +130,7 @@ std::vector<std::string> settle_precision_on(const Gpu& gpu, Scenario& scenario)
     precision = Precision::fp32;
     return {fmt::format("the GPU {} has no tf32, which came with Ampere: fp32 instead", gpu.name)};
   }
+  // Tensors have 16 bits all the same, only products are not faster.
   if (precision == Precision::bf16 && (!is_ampere(gpu) || gpu.bf16.per_second <= 0))
     return {fp32_rate(gpu, "has no bf16, which came with Ampere")};
   if (precision == Precision::amp_fp16 && gpu.fp16 < gpu.fp32)
@@ -127,13 +140,15 @@ std::vector<std::string> settle_precision_on(const Gpu& gpu, Scenario& scenario)
 
 }  // namespace
 
-/// All ranks of a job train in the same precision: the last kind of node that lacks one decides.
+/// All ranks of a job train in the same precision, so the last kind of node that lacks one decides.
 std::vector<std::string> settle_precision(Scenario& scenario) {
   std::vector<std::string> out;
   const ClusterSpec& cluster = scenario.cluster;
   for (int kind = 0; kind < kind_count(cluster); ++kind) {
     const std::vector<int>& asked = scenario.launch.nodes_of;
+    // Kinds of node that the job does not use have no influence.
     if (!asked.empty() && asked[static_cast<std::size_t>(kind)] == 0) continue;
+    // Equal kinds would repeat the warning.
     if (kind != first_kind_like(cluster, kind)) continue;
     for (std::string& text : settle_precision_on(node_of_kind(cluster, kind).gpu, scenario))
       out.push_back(std::move(text));
@@ -141,6 +156,7 @@ std::vector<std::string> settle_precision(Scenario& scenario) {
   return out;
 }
 
+/// Only keys that the document states are reported.
 std::vector<std::string> idle_settings(const ScenarioDocument& document, const Scenario& scenario) {
   std::vector<std::string> out;
   for (const IdleRule& rule : rules_for(scenario)) {

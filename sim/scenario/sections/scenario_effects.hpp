@@ -9,13 +9,13 @@
 
 namespace foretrain {
 
-/// What happens instead on a GPU that lacks the precision, as one warning; nothing when it has it. TF32
-/// before Ampere becomes fp32, fp8 before Ada bf16 or amp_fp16; 16 bit without fast 16-bit arithmetic stays:
-/// tensors are stored so, products run at the fp32 rate.
+/// Replaces a precision that a GPU lacks, and returns a warning on the replacement; nothing when it has it.
+/// TF32 before Ampere becomes fp32, fp8 before Ada becomes bf16 or amp_fp16. 16 bits without fast 16-bit
+/// arithmetic stay: tensors are stored so, and products run at the fp32 rate.
 std::vector<std::string> settle_precision(Scenario& scenario);
 
-/// One sentence for each setting in the document that has no effect beside the others, and for each that was
-/// changed away from what [measured] was measured with.
+/// Returns one sentence for each setting of the document that has no effect beside the others, and for each
+/// that was changed away from what [measured] was measured with.
 std::vector<std::string> idle_settings(const ScenarioDocument& document, const Scenario& scenario);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// The sections in the order of the reference page; what each of them takes is declared where it is read.
+// All keys of a scenario. The sections are in the order of the reference page; their keys are declared where
+// they are read.
 #include "sim/scenario/sections/scenario_keys.hpp"
 
 #include <algorithm>
@@ -23,18 +24,20 @@ namespace foretrain {
 
 namespace {
 
+/// Returns a key with its table, as the reference page shows it.
 template <class Target>
 ScenarioKey described(std::string_view table, const Key<Target>& key) {
   return {table.empty() ? std::string(key.name) : fmt::format("{}.{}", table, key.name), key.takes.kind,
           std::string(key.example), std::string(key.fallback), std::string(key.meaning)};
 }
 
+/// Appends the keys of one table.
 template <class Target>
 void add_keys(std::vector<ScenarioKey>& all, std::string_view table, const Keys<Target>& keys) {
   for (const Key<Target>& key : keys) all.push_back(described(table, key));
 }
 
-/// Every option once, with all strategies that have it.
+/// Adds every option of strategies once, with all strategies that have it.
 void add_knobs(std::vector<ScenarioKey>& keys) {
   for (const Knob& knob : shared_knobs()) keys.push_back(described("strategy", key_of(knob)));
   const std::size_t first = keys.size();
@@ -53,12 +56,14 @@ void add_knobs(std::vector<ScenarioKey>& keys) {
   }
 }
 
+/// Adds the short names of [study].
 void add_study(std::vector<ScenarioKey>& keys) {
   for (const StudyName& row : study_names())
     keys.push_back({fmt::format("study.{}", row.name), "list", std::string(row.example),
                     std::string(row.fallback), std::string(row.meaning.empty() ? row.key : row.meaning)});
 }
 
+/// The order is that of the reference page.
 std::vector<ScenarioKey> all_keys() {
   std::vector<ScenarioKey> keys;
   add_keys(keys, "", document_keys());
@@ -83,11 +88,13 @@ std::vector<ScenarioKey> all_keys() {
 
 }  // namespace
 
+/// The list is built once, on first use.
 const std::vector<ScenarioKey>& scenario_keys() {
   static const std::vector<ScenarioKey> keys = all_keys();
   return keys;
 }
 
+/// `note` is the only key outside of tables.
 const Keys<Scenario>& document_keys() {
   static const Keys<Scenario> keys{
       {"note",

@@ -11,18 +11,22 @@ namespace foretrain {
 
 /// A key that a scenario may have, as the reference page and `--set` know it.
 struct ScenarioKey {
-  std::string name;  ///< "strategy.bucket_cap"
+  /// Name with its table, such as "strategy.bucket_cap".
+  std::string name;
   std::string kind;
-  std::string example;   ///< a value the schema accepts, as TOML
-  std::string fallback;  ///< what holds when the key is missing
+  /// A value that the schema accepts, as TOML.
+  std::string example;
+  /// The value that holds when the key is missing.
+  std::string fallback;
   std::string meaning;
-  /// That have it; empty: it is no option of a strategy, or every strategy's.
+  /// Strategies that have the key; empty: it is no option of a strategy, or one of every strategy.
   std::vector<std::string> strategies{};
 };
 
+/// Returns all keys, in the order of the reference page.
 const std::vector<ScenarioKey>& scenario_keys();
 
-/// Keys that stand in no table.
+/// Returns the keys that are in no table.
 const Keys<Scenario>& document_keys();
 
 }  // namespace foretrain

@@ -15,16 +15,19 @@ namespace foretrain {
 
 namespace {
 
+/// A month; comparisons are in time.
 struct Month {
   int year = 0, month = 0;
   friend auto operator<=>(const Month&, const Month&) = default;
 };
 
+/// The first version with an NCCL; it holds up to the next row.
 struct BundledNccl {
   FrameworkVersion first;
   nccl::Version nccl;
 };
 
+/// NCCL in PyTorch's binaries: the first version that has it.
 constexpr std::array<BundledNccl, 12> kPyTorchNccl{{{{1, 0}, {2, 3, 7}},
                                                     {{1, 1}, {2, 4, 2}},
                                                     {{1, 2}, {2, 4, 8}},
@@ -38,12 +41,12 @@ constexpr std::array<BundledNccl, 12> kPyTorchNccl{{{{1, 0}, {2, 3, 7}},
                                                     {{2, 7}, {2, 26, 2}},
                                                     {{2, 8}, {2, 27, 5}}}};
 
-/// A toolkit, from that version of PyTorch on.
+/// CUDA toolkit of PyTorch from a version on.
 struct BundledCuda {
   FrameworkVersion first, cuda;
 };
 
-/// What `pip install torch` brings.
+/// Toolkits of the binaries that `pip install torch` downloads, in order of versions.
 constexpr std::array<BundledCuda, 8> kPyTorchCuda{{{{1, 0}, {9, 0}},
                                                    {{1, 3}, {10, 1}},
                                                    {{1, 5}, {10, 2}},
@@ -53,24 +56,27 @@ constexpr std::array<BundledCuda, 8> kPyTorchCuda{{{{1, 0}, {9, 0}},
                                                    {{2, 7}, {12, 6}},
                                                    {{2, 8}, {12, 8}}}};
 
-/// TensorFlow 1.8 is of April 2018, when NCCL 2.1 was current, 1.13 of February 2019.
+/// NCCL that was current at a release of TensorFlow: 1.8 is of April 2018, when NCCL 2.1 was current, 1.13 of
+/// February 2019.
 constexpr std::array<BundledNccl, 3> kTensorFlowNccl{
     {{{1, 0}, {2, 1, 15}}, {{1, 12}, {2, 3, 5}}, {{2, 0}, {2, 4, 8}}}};
-/// Later TensorFlows are built with what their container has.
+/// First TensorFlow beyond the table; later ones are built with the NCCL of their container.
 constexpr FrameworkVersion kUnlisted{2, 3};
 
+/// Returns the NCCL of the last row up to a version, or of the first row before it.
 nccl::Version newest_up_to(std::span<const BundledNccl> releases, const FrameworkVersion& version) {
   const auto after =
       std::ranges::find_if(releases, [&](const BundledNccl& release) { return release.first > version; });
   return after == releases.begin() ? after->nccl : std::prev(after)->nccl;
 }
 
-/// When a minor version came out.
+/// The month in which a minor version was released.
 struct Release {
   Month date;
   FrameworkVersion version;
 };
 
+/// Months of releases, in order of time.
 constexpr Release kPyTorch[] = {
     {{2017, 1}, {0, 1}},  {{2017, 8}, {0, 2}},   {{2017, 12}, {0, 3}},  {{2018, 4}, {0, 4}},
     {{2018, 12}, {1, 0}}, {{2019, 5}, {1, 1}},   {{2019, 8}, {1, 2}},   {{2019, 10}, {1, 3}},
@@ -89,7 +95,7 @@ constexpr Release kTensorFlow[] = {
     {{2023, 7}, {2, 13}},  {{2023, 9}, {2, 14}},  {{2023, 11}, {2, 15}}, {{2024, 3}, {2, 16}},
     {{2024, 7}, {2, 17}},  {{2024, 10}, {2, 18}}, {{2025, 3}, {2, 19}}};
 
-/// NVIDIA's containers of a month and those after it, up to the next row.
+/// NVIDIA's container of a month; it holds for later months up to the next row.
 struct Container {
   Month date;
   FrameworkVersion pytorch, tensorflow;
@@ -97,6 +103,7 @@ struct Container {
   FrameworkVersion cuda;
 };
 
+/// Containers in order of time.
 constexpr Container kContainers[] = {
     {{2019, 1}, {1, 0}, {1, 12}, {2, 3, 7}, {10, 0}},   {{2019, 6}, {1, 1}, {1, 13}, {2, 4, 6}, {10, 1}},
     {{2019, 10}, {1, 3}, {1, 14}, {2, 4, 8}, {10, 1}},  {{2020, 1}, {1, 4}, {2, 0}, {2, 5, 6}, {10, 2}},
@@ -113,26 +120,28 @@ constexpr Container kContainers[] = {
     {{2025, 1}, {2, 6}, {2, 17}, {2, 25, 1}, {12, 8}},  {{2025, 4}, {2, 7}, {2, 17}, {2, 26, 3}, {12, 9}},
     {{2025, 6}, {2, 8}, {2, 17}, {2, 27, 3}, {12, 9}},  {{2025, 9}, {2, 9}, {2, 17}, {2, 27, 7}, {13, 0}}};
 
-/// Years that a stack may be of.
+/// First month of a known stack, and first month after the last.
 constexpr Month kFirst{2017, 2}, kAfterLast{2031, 1};
 
-/// The last minor version of each major one; a future one may follow the last by kMostFutureMinors.
+/// The last minor version of each major one; a future one may exceed the last by kMostFutureMinors.
 constexpr std::array kLastPyTorch{4, 13, 12}, kLastTensorFlow{12, 15, 20};
 constexpr int kMostFutureMinors = 20;
 
+/// Returns the last row up to a date, or the first row if the date is before it.
 template <class Row>
 const Row& newest_of(std::span<const Row> rows, const Month& date) {
   const auto after = std::ranges::find_if(rows, [&](const Row& row) { return row.date > date; });
   return after == rows.begin() ? *after : *std::prev(after);
 }
 
+/// Returns a number of at most four digits.
 std::optional<int> number_of(std::string_view digits) {
   const bool is_number = !digits.empty() && digits.size() <= 4 &&
                          std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; });
   return is_number ? std::optional(std::stoi(std::string(digits))) : std::nullopt;
 }
 
-/// "2020" is its middle; "2020-10", "24.07".
+/// Returns a month: "2020" means its middle; "2020-10" and "24.07" are months.
 std::optional<Month> month_of(std::string_view text) {
   const std::size_t cut = text.find_first_of("-.");
   const auto year = number_of(text.substr(0, cut));
@@ -143,6 +152,7 @@ std::optional<Month> month_of(std::string_view text) {
   return Month{*year < 100 ? *year + 2000 : *year, *month};
 }
 
+/// Returns the software that was current in a month.
 SoftwareReading of_month(const Month& date, FrameworkKind framework) {
   if (date < kFirst || date >= kAfterLast)
     return {std::nullopt, fmt::format("no software of {} is known", date.year),
@@ -156,6 +166,7 @@ SoftwareReading of_month(const Month& date, FrameworkKind framework) {
   return {SoftwareStack{framework, version, nccl_of(usual), cuda_of(usual)}};
 }
 
+/// Returns the software of NVIDIA's container of a month.
 SoftwareReading of_container(const Month& date, FrameworkKind framework) {
   if (date < kContainers[0].date || date >= kAfterLast)
     return {std::nullopt,
@@ -166,7 +177,7 @@ SoftwareReading of_container(const Month& date, FrameworkKind framework) {
                         row.nccl, row.cuda}};
 }
 
-/// Words of a module's, image's or file's name.
+/// Returns the words of a module's, image's or file's name.
 std::vector<std::string_view> words_of(std::string_view text) {
   std::vector<std::string_view> out;
   for (std::size_t at = 0; at < text.size();) {
@@ -177,25 +188,26 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return out;
 }
 
+/// Returns the framework that a word of a module's or image's name means.
 std::optional<FrameworkKind> framework_named(std::string_view word) {
   if (word == "pytorch" || word == "torch") return FrameworkKind::pytorch;
   if (word == "tensorflow" || word == "tf") return FrameworkKind::tensorflow;
   return std::nullopt;
 }
 
-/// Words whose number is not the framework's.
+/// Returns whether the number after a word belongs to another library.
 bool names_another(std::string_view word) {
   constexpr std::array<std::string_view, 8> kOthers{"cuda", "cudnn", "python", "py",
                                                     "rocm", "foss",  "gcc",    "nccl"};
   return std::ranges::find(kOthers, word) != kOthers.end();
 }
 
-/// NVIDIA's containers have a year and a month of two digits each.
+/// Returns whether a word is NVIDIA's number of a container: a year and a month of two digits each.
 bool is_container(std::string_view word) {
   return word.size() == 5 && word[2] == '.' && word >= "17" && word < "31" && month_of(word).has_value();
 }
 
-/// "cu118" in a wheel's name is 11.8; "cuda11.6", "cuda/12.1", "CUDA-12.1.1".
+/// Returns the CUDA toolkit that a name contains: "cu118" of a wheel, "cuda11.6", "cuda/12.1", "CUDA-12.1.1".
 std::optional<FrameworkVersion> cuda_named(std::string_view text) {
   const std::string lower = lower_case(std::string(text));
   bool is_next = false;
@@ -210,6 +222,7 @@ std::optional<FrameworkVersion> cuda_named(std::string_view text) {
   return std::nullopt;
 }
 
+/// Returns the software of a framework and a version or container.
 SoftwareReading of_name(std::string_view text, FrameworkKind framework, std::string_view word) {
   if (is_container(word)) return of_container(*month_of(word), framework);
   const auto version = parse_framework_version(word);
@@ -220,11 +233,13 @@ SoftwareReading of_name(std::string_view text, FrameworkKind framework, std::str
   return {SoftwareStack{framework, *version, nccl_of(usual), cuda_named(text).value_or(cuda_of(usual))}};
 }
 
+/// Examples for a text that could not be read.
 constexpr std::string_view kExamples =
     "a year (2020), a container (ngc-24.07, nvcr.io/nvidia/pytorch:24.07-py3) or a module (pytorch/2.1)";
 
 }  // namespace
 
+/// TensorFlow beyond the table has the default version of nccl::Version.
 nccl::Version nccl_of(const Framework& framework) {
   if (framework.kind == FrameworkKind::pytorch) return newest_up_to(kPyTorchNccl, framework.version);
   return framework.version < kUnlisted ? newest_up_to(kTensorFlowNccl, framework.version) : nccl::Version{};
@@ -238,25 +253,31 @@ FrameworkVersion cuda_of(const Framework& framework) {
   return cuda;
 }
 
+/// Only Blackwell needs a newer NCCL than the one that comes with a framework.
 nccl::Version at_least_for(Architecture gpu, const nccl::Version& version) {
   if (gpu != Architecture::blackwell) return version;
-  return std::max(version, nccl::Version{2, 26, 2});  // PyTorch 2.7, the first for CUDA 12.8
+  // The value is that of PyTorch 2.7, the first for CUDA 12.8.
+  return std::max(version, nccl::Version{2, 26, 2});
 }
 
+/// NVIDIA's containers count, because they had kernels before PyTorch's own binaries.
 FrameworkVersion first_pytorch_for(Architecture gpu) {
   switch (gpu) {
     case Architecture::ampere:
     case Architecture::ada:
-      return {1, 6};  // CUDA 11, of NVIDIA's containers first
+      // CUDA 11 was in NVIDIA's containers first.
+      return {1, 6};
     case Architecture::hopper:
       return {1, 13};  // CUDA 11.8
     case Architecture::blackwell:
-      return {2, 6};  // CUDA 12.8: NVIDIA's container 25.01; the binaries of 2.7 are the first
+      // CUDA 12.8 was in NVIDIA's container 25.01 first; the binaries of 2.7 are the first that have it.
+      return {2, 6};
     default:
       return {0, 0};
   }
 }
 
+/// Versions of a finished major number are known; the newest major number may continue.
 bool was_released(FrameworkKind framework, const FrameworkVersion& version) {
   const auto& last = framework == FrameworkKind::pytorch ? kLastPyTorch : kLastTensorFlow;
   if (version.major < 0 || version.major >= static_cast<int>(last.size())) return false;
@@ -264,12 +285,16 @@ bool was_released(FrameworkKind framework, const FrameworkVersion& version) {
   return version.minor <= last[static_cast<std::size_t>(version.major)] + (newest ? kMostFutureMinors : 0);
 }
 
+/// The first number with a point after the framework's name is its version, unless the word before names
+/// another library.
 SoftwareReading read_software(std::string_view text, FrameworkKind usual) {
   const bool names_year = number_of(text.substr(0, 4)) && text.size() >= 4;
+  // A year or a month.
   if (const auto date = month_of(text); date && names_year) return of_month(*date, usual);
   const std::string lower = lower_case(std::string(text));
   std::optional<FrameworkKind> framework;
   bool is_nvidias = false, is_others = false;
+  // Other names are read word by word.
   for (std::string_view word : words_of(lower)) {
     if (const auto named = framework_named(word)) framework = named;
     is_nvidias = is_nvidias || word == "ngc";

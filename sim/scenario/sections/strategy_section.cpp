@@ -1,4 +1,5 @@
-// One way of reading per kind of option; which options there are is the catalog's knowledge.
+// The table [strategy]. There is one way of reading per kind of option; the catalog determines which options
+// exist.
 #include "sim/scenario/sections/strategy_section.hpp"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace {
 
 using KnobTakes = Takes<StrategyOptions>;
 
-/// The kind of an option in words, and how its value is read.
+/// Returns, for each kind of option, its name in words and the function that reads it.
 class TakesOfKnob {
  public:
   explicit TakesOfKnob(const Knob& knob)
@@ -36,6 +37,7 @@ class TakesOfKnob {
               if (found && check(table, key, to_seconds(*found), *found)) option.put(options, *found);
             }};
   }
+  // The limits keep integers within their type and within what a double holds exactly.
   KnobTakes operator()(KnobValue<int> option) const { return integer(option, 1e9); }
   KnobTakes operator()(KnobValue<std::int64_t> option) const { return integer(option, 1e15); }
   KnobTakes operator()(KnobValue<double> option) const {
@@ -60,6 +62,7 @@ class TakesOfKnob {
                              example(table));
             }};
   }
+  // A choice passes on the index of its name.
   KnobTakes operator()(const KnobChoice& choice) const {
     const std::vector<std::string> names(choice.names.begin(), choice.names.end());
     return {fmt::format("{}", fmt::join(names, ", ")),
@@ -71,6 +74,7 @@ class TakesOfKnob {
   }
 
  private:
+  // An integer in the option's range, which the type limits.
   template <typename Value>
   KnobTakes integer(KnobValue<Value> option, double most_of_kind) const {
     const auto least = static_cast<std::int64_t>(least_),
@@ -82,10 +86,12 @@ class TakesOfKnob {
             }};
   }
 
+  // Returns an example for a hint.
   std::string example(const TableReader& table) const {
     return fmt::format("as in {}", table.full_name(example_));
   }
 
+  // Reports a quantity out of the option's range.
   template <typename Quantity>
   bool check(TableReader& table, std::string_view key, double number, Quantity quantity) const {
     if (number >= least_ && number <= most_) return true;
@@ -94,6 +100,7 @@ class TakesOfKnob {
     return false;
   }
 
+  // Return the range of a size or a time in words.
   std::string range_text(Bytes) const {
     return between(Bytes{std::llround(least_)}, Bytes{std::llround(std::min(most_, 1e18))});
   }
@@ -106,21 +113,24 @@ class TakesOfKnob {
   }
 
   double least_, most_;
-  std::string example_;  ///< "bucket_cap = "25 MiB""
+  // The option with an example, as in "bucket_cap = "25 MiB"".
+  std::string example_;
 };
 
+/// Reads the name; an alias becomes the catalog's name.
 void read_name_of_strategy(TableReader& strategy, std::string_view key, Scenario& scenario) {
   takes::put(strategy.one_of(key, names_and_aliases()), scenario.strategy);
   scenario.strategy = find_strategy(scenario.strategy)->name;
 }
 
+/// Returns the options that every strategy has, then those of this one.
 std::vector<Knob> knobs_of(const StrategyEntry& entry) {
   std::vector<Knob> knobs = shared_knobs();
   knobs.insert(knobs.end(), entry.knobs.begin(), entry.knobs.end());
   return knobs;
 }
 
-/// The strategies that have an option of this name.
+/// Returns the strategies that have an option of this name.
 std::vector<std::string> owners_of(std::string_view name) {
   std::vector<std::string> owners;
   for (const StrategyEntry& entry : strategy_catalog()) {
@@ -131,12 +141,14 @@ std::vector<std::string> owners_of(std::string_view name) {
   return owners;
 }
 
+/// Joins names with commas.
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
   return text;
 }
 
+/// Returns the nearest option of a strategy, or all of them.
 std::string hint_for(std::string_view key, const std::vector<Knob>& known, const StrategyEntry& entry) {
   std::vector<std::string> names;
   for (const Knob& knob : known) names.emplace_back(knob.name);
@@ -144,8 +156,8 @@ std::string hint_for(std::string_view key, const std::vector<Knob>& known, const
   return nearest.empty() ? fmt::format("{} has: {}", entry.name, joined(names)) : nearest;
 }
 
-/// Without a name the framework decides; a name of the other framework is run all the same, which rows of
-/// measurements ask for.
+/// Settles a strategy of another framework. Without a stated name the framework decides. A stated name is
+/// kept with a warning, because rows of measurements request such combinations.
 void settle_framework(const ScenarioDocument& document, Scenario& scenario) {
   const FrameworkKind kind = scenario.workload.framework.kind;
   const std::optional<FrameworkKind> own = find_strategy(scenario.strategy)->framework;
@@ -163,7 +175,7 @@ void settle_framework(const ScenarioDocument& document, Scenario& scenario) {
   }
 }
 
-/// A recorded program is its own strategy.
+/// A recorded program is its own strategy; other strategies and accumulation are reported.
 void settle_program(TableReader& strategy, const ScenarioDocument& document, Scenario& scenario) {
   if (!scenario.program) return;
   if (document.has("strategy.name"))
@@ -181,26 +193,31 @@ void settle_program(TableReader& strategy, const ScenarioDocument& document, Sce
 
 }  // namespace
 
+/// The value's type selects the function that reads it.
 Key<StrategyOptions> key_of(const Knob& knob) {
   return {knob.name, std::visit(TakesOfKnob(knob), knob.value), knob.example, knob.fallback, knob.meaning};
 }
 
+/// Options follow the name on the reference page.
 const Keys<Scenario>& strategy_keys() {
   static const Keys<Scenario> keys{
       {"name", {"a strategy", read_name_of_strategy}, "\"ddp\"", "ddp", "see `foretrain list strategies`"}};
   return keys;
 }
 
+/// The name is read early, because it decides the default framework.
 void read_strategy_name(TableReader& strategy, Scenario& scenario) {
   read_keys(strategy, strategy_keys(), scenario);
 }
 
 void read_strategy_knobs(TableReader& strategy, const ScenarioDocument& document, Scenario& scenario) {
+  // A recorded program or another framework may change the strategy, and with it the options.
   settle_program(strategy, document, scenario);
   settle_framework(document, scenario);
   const StrategyEntry& entry = *find_strategy(scenario.strategy);
   const std::vector<Knob> own = knobs_of(entry);
   for (const Knob& knob : own) read_keys(strategy, {key_of(knob)}, scenario.knobs);
+  // Options of other strategies; each is reported once.
   std::set<std::string_view> seen;
   for (const StrategyEntry& other : strategy_catalog()) {
     for (const Knob& knob : other.knobs) {
@@ -208,8 +225,10 @@ void read_strategy_knobs(TableReader& strategy, const ScenarioDocument& document
           std::any_of(own.begin(), own.end(), [&](const Knob& k) { return k.name == knob.name; });
       if (is_own || !strategy.has(knob.name) || !seen.insert(knob.name).second) continue;
       strategy.value(knob.name);
+      // A file for several strategies may have options of all of them.
       if (document.one_of_several()) continue;
       const std::string owners = joined(owners_of(knob.name));
+      // The file was written for another strategy than that of the command line.
       if (document.is_setting("strategy.name") &&
           !document.is_setting(fmt::format("strategy.{}", knob.name))) {
         scenario.warnings.push_back(fmt::format(
@@ -223,9 +242,10 @@ void read_strategy_knobs(TableReader& strategy, const ScenarioDocument& document
   }
 }
 
-/// With parameters of 16 bits products run in that type without autocast, beside shards of fp32.
+/// Parameters of 16 bits are computed with in that type without autocast, beside shards of fp32.
 void settle_param_type(TableReader& strategy, const ScenarioDocument& document, Scenario& scenario) {
   const ParamType type = scenario.knobs.get<FsdpOptions>().param_dtype;
+  // Without the key FSDP uses the type of the weights.
   if (type == ParamType::weights || !strategy.has("param_dtype")) return;
   Workload& work = scenario.workload;
   const bool is_made_half = !work.half_weights && has_half_weights(work);
@@ -238,6 +258,7 @@ void settle_param_type(TableReader& strategy, const ScenarioDocument& document, 
     return;
   }
   const Precision own = type == ParamType::bf16 ? Precision::bf16 : Precision::amp_fp16;
+  // fp8 goes together with parameters of 16 bits.
   const bool is_other = is_half(work.precision) && work.precision != own && work.precision != Precision::fp8;
   if (is_other && document.has("model.precision"))
     return strategy.report(

@@ -1,5 +1,5 @@
-// An axis is a key of the scenario with a list of values; that each value is one the key may have is found
-// when its combination is read.
+// The table [study]. An axis is a key of the scenario with a list of values. Whether the key may have each
+// value is found when its combination is read.
 #include "sim/scenario/sections/study_section.hpp"
 
 #include <algorithm>
@@ -16,17 +16,20 @@ namespace foretrain {
 
 namespace {
 
+/// Returns a key of the scenario, or nullptr.
 const ScenarioKey* find_key(std::string_view name) {
   const auto found = std::find_if(scenario_keys().begin(), scenario_keys().end(),
                                   [&](const ScenarioKey& key) { return key.name == name; });
   return found == scenario_keys().end() ? nullptr : &*found;
 }
 
-/// A measurement is of the scenario as it stands, and a note or a study belongs to all combinations.
+/// Returns whether a key may vary. A measurement is of the scenario as it is written, and a note or a study
+/// belongs to all combinations.
 bool can_vary(std::string_view key) {
   return key != "note" && !key.starts_with("measured.") && !key.starts_with("study.");
 }
 
+/// Returns all names that an axis may have, for hints.
 std::vector<std::string> known_names() {
   std::vector<std::string> names;
   for (const StudyName& name : study_names()) names.emplace_back(name.name);
@@ -36,24 +39,28 @@ std::vector<std::string> known_names() {
   return names;
 }
 
+/// Values are equal if kind and text are.
 bool same_value(const Value& a, const Value& b) {
   return a.data.index() == b.data.index() && text_of(a) == text_of(b);
 }
 
-/// Both kinds of batch are one: only one of them can be set.
+/// Returns one name for both kinds of batch, because only one of them can be set.
 std::string_view rival_of(std::string_view key) {
   return key == "model.global_batch" ? "model.batch_per_gpu" : key;
 }
 
+/// Reads and checks the axes of one study.
 class StudyReader {
  public:
   StudyReader(const Table& table, TableReader& document, const ScenarioDocument& source, Scenario& scenario)
       : table_(table), document_(document), source_(source), scenario_(scenario) {}
 
+  // Axes first; then the number of combinations, the values, and the options that the strategies have.
   void read() {
     for (const Entry& entry : table_.entries) {
       if (document_.diagnostics().found().size() >= Diagnostics::kMostDiagnostics) return;
       const std::string key = key_of(entry);
+      // A key of the command line is fixed, so its axis is dropped.
       if (key.empty() || source_.is_setting(key)) continue;
       const Array* values = values_of(entry);
       if (values != nullptr) scenario_.study.axes.push_back({entry.key, key, entry.key_span, *values});
@@ -67,7 +74,7 @@ class StudyReader {
   }
 
  private:
-  /// The scenario's key; empty after a mistake.
+  /// Returns the scenario's key of an axis; empty after a mistake.
   std::string key_of(const Entry& entry) {
     if (entry.value.is_table()) return report_table(entry), "";
     std::string key =
@@ -84,6 +91,7 @@ class StudyReader {
     return "";
   }
 
+  // Returns the values of an axis; nullptr after a mistake.
   const Array* values_of(const Entry& entry) {
     const auto* values = std::get_if<Array>(&entry.value.data);
     if (values != nullptr && !values->empty()) return values;
@@ -98,6 +106,7 @@ class StudyReader {
     return nullptr;
   }
 
+  // Reports too many combinations or lines, and drops the study then.
   void check_count() {
     double combinations = 1;
     bool has_gpus = false;
@@ -119,13 +128,16 @@ class StudyReader {
               "[study] has {:.0f} combinations on {} numbers of GPUs each, at most {} lines are predicted",
               combinations, scenario_.gpus.size(), kMostStudyLines),
           "say on which, as in gpus = [1, 2, 4]");
+    // A study that is too large is dropped, so that later stages need no limit.
     scenario_.study.axes.clear();
   }
 
+  // Checks the values of one axis.
   void check_values(const StudyAxis& axis) {
     for (std::size_t i = 0; i < axis.values.size(); ++i) check_value(axis, i);
   }
 
+  // Reports options that none of the studied strategies has.
   void check_options() {
     for (const StudyAxis& axis : scenario_.study.axes) {
       if (has_owner(axis)) continue;
@@ -137,7 +149,7 @@ class StudyReader {
     }
   }
 
-  /// The strategy of the command line need not have what the study varies.
+  /// Omits options that the strategy of the command line does not have; the file cannot know it.
   void leave_out_options() {
     std::erase_if(scenario_.study.axes, [this](const StudyAxis& axis) {
       if (has_owner(axis)) return false;
@@ -148,6 +160,7 @@ class StudyReader {
     });
   }
 
+  // Reports values that are no plain ones, repeated values, and impossible numbers of GPUs.
   void check_value(const StudyAxis& axis, std::size_t at) {
     const Value& value = axis.values[at];
     const auto end = axis.values.begin() + static_cast<std::ptrdiff_t>(at);
@@ -161,6 +174,7 @@ class StudyReader {
       check_gpus(value);
   }
 
+  // Reports a number of GPUs outside of the limits of run.gpus.
   void check_gpus(const Value& value) {
     const auto* gpus = std::get_if<std::int64_t>(&value.data);
     if (gpus == nullptr || *gpus < 1 || *gpus > kMostGpus)
@@ -168,11 +182,13 @@ class StudyReader {
                        "as in gpus = [1, 2, 4]");
   }
 
+  // Returns the strategies of the study by their names in the catalog; the scenario's if none vary.
   std::vector<std::string> strategies() const {
     for (const StudyAxis& axis : scenario_.study.axes) {
       if (axis.key != "strategy.name") continue;
       std::vector<std::string> names;
       for (const Value& value : axis.values) {
+        // An unknown strategy is reported when its combination is read.
         const StrategyEntry* entry = find_strategy(text_of(value));
         names.emplace_back(entry == nullptr ? text_of(value) : std::string(entry->name));
       }
@@ -181,6 +197,7 @@ class StudyReader {
     return {scenario_.strategy};
   }
 
+  // Returns whether a studied strategy has the option of an axis.
   bool has_owner(const StudyAxis& axis) const {
     const std::vector<std::string>& owners = find_key(axis.key)->strategies;
     const std::vector<std::string> studied = strategies();
@@ -190,14 +207,17 @@ class StudyReader {
     return owners.empty() || std::any_of(studied.begin(), studied.end(), owns);
   }
 
+  // Reports a table, which a key with dots becomes outside of quotes.
   void report_table(const Entry& entry) {
     document_.report(entry.key_span, fmt::format("study: {} is a table", quoted(entry.key)),
                      "keys with dots stand in quotes, as in \"data.workers_per_gpu\" = [0, 2, 4]");
   }
+  // Reports a name that no key has.
   void report_unknown(const Entry& entry) {
     document_.report(entry.key_span, fmt::format("unknown key {} in [study]", quoted(entry.key)),
                      hint_for_study_key(entry.key.substr(0, 60)));
   }
+  // Quotes at most 60 bytes of a name for a message.
   static std::string quoted(const std::string& name) { return fmt::format("\"{}\"", name.substr(0, 60)); }
 
   const Table& table_;
@@ -208,6 +228,7 @@ class StudyReader {
 
 }  // namespace
 
+/// The order is that of the reference page.
 const std::vector<StudyName>& study_names() {
   static const std::vector<StudyName> names{
       {"batch", "model.batch_per_gpu", "[32, 64]", "none",
@@ -230,13 +251,14 @@ const std::vector<StudyName>& study_names() {
   return names;
 }
 
+/// A short name is replaced by its key; a dotted key stands for itself.
 std::string varied_key(const std::string& name) {
   std::string key = name;
   for (const StudyName& row : study_names()) key = row.name == name ? std::string(row.key) : key;
   return find_key(key) == nullptr || !can_vary(key) ? "" : key;
 }
 
-/// Near names out of all, or else the short ones.
+/// Returns near names out of all, or else the short ones.
 std::string hint_for_study_key(const std::string& name) {
   if (!nearest_names(name, known_names()).empty()) return did_you_mean(name, known_names());
   std::string known;
@@ -245,6 +267,7 @@ std::string hint_for_study_key(const std::string& name) {
   return known;
 }
 
+/// Without the table there is no study.
 void read_study(TableReader& document, const ScenarioDocument& source, Scenario& scenario) {
   const Table* table = document.table("study");
   if (table != nullptr) StudyReader(*table, document, source, scenario).read();

@@ -1,4 +1,4 @@
-// Table [study]: which keys vary over which values, checked before any combination is read.
+// Table [study]: the keys that vary and their values, checked before any combination is read.
 #pragma once
 
 #include <string>
@@ -16,19 +16,20 @@ struct StudyName {
   std::string_view key;
   std::string_view example;
   std::string_view fallback = "none";
-  std::string_view meaning = {};  ///< empty: that of the key
+  /// Meaning of the name; if it is empty, that of the key holds.
+  std::string_view meaning = {};
 };
-/// "batch" is model.global_batch where the scenario has one.
+/// Returns the short names. "batch" is model.global_batch if the scenario has one.
 const std::vector<StudyName>& study_names();
 
-/// The scenario's key that a name of an axis means, short or dotted; empty where no such key may vary.
+/// Returns the scenario's key that a name of an axis means, short or dotted; empty if no such key may vary.
 std::string varied_key(const std::string& name);
-/// What may have been meant by a name that is none.
+/// Returns a hint for a name that is no key.
 std::string hint_for_study_key(const std::string& name);
 
-/// Reads [study] into `scenario`, whose strategy is known; axes whose key the command line sets are left out.
-/// Reports unknown keys, what is no list of plain values, repeated values and keys, options that none of the
-/// strategies has, and more than kMostCombinations.
+/// Reads [study] into `scenario`, whose strategy is known. Axes whose key the command line sets are omitted.
+/// Reports unknown keys, values that are no lists of plain values, repeated values and keys, options that
+/// none of the strategies has, and more than kMostCombinations.
 void read_study(TableReader& document, const ScenarioDocument& source, Scenario& scenario);
 
 }  // namespace foretrain

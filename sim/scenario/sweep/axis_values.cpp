@@ -1,4 +1,5 @@
-// How many values a range has is known before any is made, so that 10^12 of them are a sentence and no list.
+// Values of axes. The number of a range's values is computed before any value is made, so that a range of
+// 10^12 values is reported and not built.
 #include "sim/scenario/sweep/axis_values.hpp"
 
 #include <algorithm>
@@ -15,14 +16,14 @@ namespace foretrain {
 
 namespace {
 
-/// A number with what stands behind it.
+/// A number with the unit that follows it.
 struct NumberWithUnit {
   double number = 0;
   std::string unit;
   bool is_whole = false;
 };
 
-/// The blank stays with the unit.
+/// Parses a number with its unit; the blank between them belongs to the unit.
 std::optional<NumberWithUnit> parse_number(const std::string& text) {
   NumberWithUnit out;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), out.number);
@@ -31,6 +32,7 @@ std::optional<NumberWithUnit> parse_number(const std::string& text) {
   return out;
 }
 
+/// Returns the number of a value of any plain type.
 std::optional<NumberWithUnit> number_behind(const Value& value) {
   if (const auto* integer = std::get_if<std::int64_t>(&value.data))
     return NumberWithUnit{static_cast<double>(*integer), "", true};
@@ -40,9 +42,11 @@ std::optional<NumberWithUnit> number_behind(const Value& value) {
   return text == nullptr ? std::nullopt : parse_number(*text);
 }
 
+/// Reads one end of a range.
 std::optional<NumberWithUnit> read_end(TableReader& table, std::string_view key) {
   table.require(key, "1");
   const Value* value = table.value(key);
+  // A missing end was reported by require().
   if (value == nullptr) return std::nullopt;
   auto number = number_behind(*value);
   if (!number)
@@ -52,7 +56,7 @@ std::optional<NumberWithUnit> read_end(TableReader& table, std::string_view key)
   return number;
 }
 
-/// Twelve digits: 0.1 + 2 x 0.1 is 0.3.
+/// Rounds to twelve digits, so that 0.1 + 2 x 0.1 is 0.3.
 double rounded(double number) {
   double out = number;
   const std::string text = fmt::format("{:.12g}", number);
@@ -60,27 +64,31 @@ double rounded(double number) {
   return out;
 }
 
+/// Returns a number of the range as a value of its type.
 Value plain_value(const AxisRange& range, double number) {
   if (!range.unit.empty()) return {fmt::format("{:.12g}{}", number, range.unit)};
   if (range.is_whole) return {static_cast<std::int64_t>(std::llround(number))};
   return {rounded(number)};
 }
 
+/// Returns a count in words, with three digits if it is large.
 std::string counted_values(double count) {
   return count < 1e15 ? fmt::format("{:.0f}", count) : fmt::format("{:.3g}", count);
 }
 
-/// Of a range in steps: how far apart, and how many.
+/// Reads one range: its ends, and exactly one of step, steps, factor and random.
 class RangeReader {
  public:
   RangeReader(const Entry& entry, TableReader& document)
       : entry_(entry),
         table_(std::get<Table>(entry.value.data), "axes." + entry.key, document.diagnostics()) {}
 
+  // Returns the values; empty after a mistake.
   std::vector<Value> read(std::int64_t seed, std::uint64_t stream) {
     auto range = read_range(table_);
     const auto step = table_.number("step", -1e18, 1e18), factor = table_.number("factor", -1e18, 1e18);
     const auto steps = table_.integer("steps", 1, kMost), random = table_.integer("random", 1, kMost);
+    // The four ways exclude each other.
     const int ways =
         int{step.has_value()} + int{factor.has_value()} + int{steps.has_value()} + int{random.has_value()};
     table_.finish();
@@ -92,7 +100,7 @@ class RangeReader {
   }
 
  private:
-  /// More is a mistake with its count.
+  /// Largest number that is read; a larger one than kMostAxisValues is a mistake with its count.
   static constexpr std::int64_t kMost = std::int64_t{1} << 62;
 
   void report_ways(int ways) {
@@ -103,6 +111,7 @@ class RangeReader {
                   "random = 20");
   }
 
+  // Reports more values than an axis may have.
   bool is_too_many(double count) {
     if (count <= static_cast<double>(kMostAxisValues)) return false;
     table_.report(entry_.value.span,
@@ -112,6 +121,7 @@ class RangeReader {
     return true;
   }
 
+  // Even steps, or even ratios on a logarithmic scale, with both ends.
   std::vector<Value> in_steps(const AxisRange& range, std::int64_t steps) {
     if (is_too_many(static_cast<double>(steps))) return {};
     std::vector<Value> values;
@@ -120,6 +130,7 @@ class RangeReader {
     return values;
   }
 
+  // Random values; the i-th depends on seed, stream and i only.
   std::vector<Value> random_values(const AxisRange& range, std::int64_t count, std::int64_t seed,
                                    std::uint64_t stream) {
     if (is_too_many(static_cast<double>(count))) return {};
@@ -130,7 +141,9 @@ class RangeReader {
     return values;
   }
 
+  // Values `step` apart; 1e-9 keeps the last one in spite of rounding.
   std::vector<Value> by_step(const AxisRange& range, double step) {
+    // A step away from the end would never reach it.
     if (step == 0 || (range.to - range.from) / step < 0) return report_endless("step");
     const double count = std::floor((range.to - range.from) / step + 1e-9) + 1;
     if (is_too_many(count)) return {};
@@ -141,7 +154,9 @@ class RangeReader {
     return values;
   }
 
+  // Each value is `factor` times the one before.
   std::vector<Value> by_factor(const AxisRange& range, double factor) {
+    // A factor above 1 grows, below 1 shrinks; ends must have that order.
     const bool grows = factor > 1 && range.to >= range.from, shrinks = factor < 1 && range.to <= range.from;
     if (range.from <= 0 || range.to <= 0 || factor <= 0 || !(grows || shrinks))
       return report_endless("factor");
@@ -161,7 +176,7 @@ class RangeReader {
     return {};
   }
 
-  /// Whole numbers close together may be the same one.
+  /// Adds a value unless it equals the last one: integers close together may round to the same.
   static void add(std::vector<Value>& values, Value value) {
     if (values.empty() || text_of(values.back()) != text_of(value)) values.push_back(std::move(value));
   }
@@ -170,6 +185,7 @@ class RangeReader {
   TableReader table_;
 };
 
+/// Returns whether a value is neither a list nor a table nor unreadable.
 bool is_plain(const Value& value) {
   return !value.is_table() && !std::holds_alternative<Array>(value.data) &&
          !std::holds_alternative<std::monostate>(value.data);
@@ -193,12 +209,14 @@ std::optional<AxisRange> read_range(TableReader& table) {
   const auto from = read_end(table, "from"), to = read_end(table, "to");
   const auto scale = table.one_of("scale", {"linear", "log"});
   if (!from || !to) return std::nullopt;
+  // Two units would need a conversion that the file does not state.
   if (from->unit != to->unit) {
     table.report(table.span_of("to"), "both ends of a range have one unit",
                  "as in { from = \"1 MiB\", to = \"64 MiB\", steps = 7 }");
     return std::nullopt;
   }
   AxisRange range{from->number, to->number, scale == "log", from->is_whole && to->is_whole, from->unit};
+  // Even ratios need a logarithm of both ends.
   if (!range.is_log || (range.from > 0 && range.to > 0)) return range;
   table.report(table.span_of("from"), "a range in even ratios needs both ends above zero",
                "scale = \"linear\", or ends above zero");
@@ -210,6 +228,7 @@ std::vector<Value> read_axis_values(const Entry& entry, TableReader& document, s
   if (entry.value.is_table()) return RangeReader(entry, document).read(seed, stream);
   const auto* list = std::get_if<Array>(&entry.value.data);
   const bool is_list = list != nullptr && !list->empty() && std::ranges::all_of(*list, is_plain);
+  // A list is taken as it is; its values are checked when cases are read.
   if (is_list && list->size() <= kMostAxisValues) return *list;
   report_no_list(entry, document);
   return {};

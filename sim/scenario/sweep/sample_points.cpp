@@ -1,4 +1,5 @@
-// Random, Latin hypercube, Sobol: each a function of seed, count and dimensions alone.
+// Sample points: random, Latin hypercube, Sobol. Each method is a function of seed, count and dimensions
+// alone.
 #include <cmath>
 #include <numeric>
 
@@ -11,9 +12,10 @@ namespace foretrain {
 
 namespace {
 
-/// Streams of random numbers behind those of the axes.
+/// Streams of random numbers, above those of the axes.
 constexpr std::uint64_t kDraws = 1'000, kOrders = 2'000, kShifts = 3'000;
 
+/// Independent uniform points.
 UnitPoints independent(const CounterRandom& draws, std::size_t count, std::size_t dimensions) {
   UnitPoints points(count, std::vector<double>(dimensions));
   for (std::size_t i = 0; i < count; ++i)
@@ -21,12 +23,13 @@ UnitPoints independent(const CounterRandom& draws, std::size_t count, std::size_
   return points;
 }
 
-/// Of each dimension every n-th part holds one point (McKay, Beckman, Conover 1979).
+/// Latin hypercube: in each dimension every n-th part has one point (McKay, Beckman, Conover 1979).
 UnitPoints latin_hypercube(const CounterRandom& draws, std::size_t count, std::size_t dimensions) {
   UnitPoints points = independent(draws, count, dimensions);
   std::vector<std::size_t> order(count);
   for (std::size_t d = 0; d < dimensions; ++d) {
     std::iota(order.begin(), order.end(), std::size_t{0});
+    // Fisher-Yates shuffle with a counter-based generator.
     for (std::size_t i = count; i > 1; --i) std::swap(order[i - 1], order[draws.bits(kOrders + d, i) % i]);
     for (std::size_t i = 0; i < count; ++i)
       points[i][d] = (static_cast<double>(order[i]) + points[i][d]) / static_cast<double>(count);
@@ -34,8 +37,8 @@ UnitPoints latin_hypercube(const CounterRandom& draws, std::size_t count, std::s
   return points;
 }
 
-/// Joe and Kuo's direction numbers, as Boost has them; moved round by one draw a dimension (Cranley,
-/// Patterson 1976).
+/// Sobol points with Joe and Kuo's direction numbers, as Boost has them, rotated by one draw per dimension
+/// (Cranley, Patterson 1976).
 UnitPoints sobol(const CounterRandom& draws, std::size_t count, std::size_t dimensions) {
   boost::random::sobol engine(dimensions);
   const double whole = std::ldexp(1.0, 64);
@@ -43,6 +46,7 @@ UnitPoints sobol(const CounterRandom& draws, std::size_t count, std::size_t dime
   for (std::size_t i = 0; i < count; ++i) {
     for (std::size_t d = 0; d < dimensions; ++d) {
       const double moved = static_cast<double>(engine()) / whole + draws.uniform(kShifts + d, 0);
+      // The result must stay below 1 in spite of rounding.
       points[i][d] = std::min(moved - std::floor(moved), std::nextafter(1.0, 0.0));
     }
   }

@@ -1,5 +1,5 @@
-// What SQLite returns becomes a sentence; what others wrote is held by an authorizer, by limits and by a
-// count of operations.
+// SQLite. Its error codes become sentences. SQL of other people is restricted by an authorizer, by limits and
+// by a count of operations.
 #include "sim/scenario/sweep/sql.hpp"
 
 #include <array>
@@ -25,14 +25,14 @@ std::string sql_name(std::string_view name) {
 
 namespace {
 
-/// A busy file is waited for so long: a writer holds it for a moment, another run of the program for good.
+/// Time in ms to wait for a busy file: a writer holds it for a moment, another run of the program for long.
 constexpr int kPatienceMs = 5000;
-/// Operations between two looks at the clock of only_read().
+/// Operations of the virtual machine between two calls of a progress handler.
 constexpr int kOperationsAtOnce = 10'000;
-/// Of SQL that others wrote: bytes of a value, of a text, depth of an expression.
+/// Limits of SQL of other people: bytes of a value, bytes of a text, depth of an expression.
 constexpr int kLongestValue = 1'000'000, kLongestForeign = 100'000, kDeepest = 200;
 
-/// Functions whose answer depends on nothing but what they are given, and that cannot take long.
+/// Functions whose result depends on their arguments alone, and that cannot take long.
 constexpr std::array<std::string_view, 46> kFunctions{
     "abs",   "ceil",  "ceiling", "coalesce", "floor",  "ifnull", "iif",     "instr",   "length", "like",
     "lower", "ltrim", "max",     "min",      "nullif", "round",  "rtrim",   "sign",    "substr", "substring",
@@ -46,13 +46,16 @@ bool is_function(std::string_view name) {
   return false;
 }
 
-/// SQLite's question whether a statement may do something.
+/// SQLite's callback on whether a statement may do something: only reading and the functions above are
+/// allowed.
 int authorize(void*, int action, const char*, const char* second, const char*, const char*) {
+  // Reading a column of an existing table, or a query itself.
   if (action == SQLITE_SELECT || action == SQLITE_READ) return SQLITE_OK;
   const bool is_known = action == SQLITE_FUNCTION && second != nullptr && is_function(second);
   return is_known ? SQLITE_OK : SQLITE_DENY;
 }
 
+/// Returns an error in one sentence.
 std::string sentence(int code, const char* text) {
   switch (code & 0xff) {
     case SQLITE_NOTADB:
@@ -71,6 +74,7 @@ std::string sentence(int code, const char* text) {
   }
 }
 
+/// Throws InputError for mistakes in file or query, EnvironmentError for failures of the system.
 [[noreturn]] void fail(int code, const char* text, const std::string& path) {
   const std::string why = fmt::format("{}: {}", shortened(path), sentence(code, text));
   const int kind = code & 0xff;
@@ -80,11 +84,13 @@ std::string sentence(int code, const char* text) {
   throw EnvironmentError(why);
 }
 
+/// Throws unless the code is a success.
 void check(int code, sqlite3* file, const std::string& path) {
   if (code != SQLITE_OK && code != SQLITE_DONE && code != SQLITE_ROW)
     fail(code, ::sqlite3_errmsg(file), path);
 }
 
+/// Returns SQLite's flags for opening.
 int flags_of(SqlAccess access) {
   switch (access) {
     case SqlAccess::read:
@@ -101,9 +107,10 @@ int flags_of(SqlAccess access) {
 
 }  // namespace
 
-/// What one statement of others may still do.
+/// The operations that one statement of other people may still take.
 struct SqlFile::Limit {
   std::int64_t most = 0, left = 0;
+  // Called by SQLite every kOperationsAtOnce operations; 1 ends the statement.
   static int look(void* limit) {
     auto& own = *static_cast<Limit*>(limit);
     return (own.left -= kOperationsAtOnce) <= 0 ? 1 : 0;
@@ -170,10 +177,12 @@ Value SqlStatement::value(int column) const {
 SqlFile::SqlFile(const std::string& path, SqlAccess access) : path_(path) {
   std::error_code none;
   const bool must_be_there = access == SqlAccess::read || access == SqlAccess::write;
+  // SQLite would make a missing file.
   if (must_be_there && !std::filesystem::is_regular_file(path, none))
     throw InputError(fmt::format("{} {}", shortened(path),
                                  std::filesystem::exists(path, none) ? "is no file" : "does not exist"));
   open(flags_of(access));
+  // A reader may not replay a log, so the file is opened for writing and then restricted.
   if (access != SqlAccess::read || !needs_recovery()) return;
   ::sqlite3_close_v2(file_);
   open(flags_of(SqlAccess::write));
@@ -184,7 +193,7 @@ void SqlFile::open(int flags) {
   if (path_ == "-")
     throw InputError("- stands for standard output or input, and a database is a file",
                      "./- is a file of that name");
-  // A name with a colon would be no address: flags without SQLITE_OPEN_URI.
+  // SQLITE_OPEN_URI is not among the flags, so that a name with a colon is not taken for an address.
   const int code = ::sqlite3_open_v2(path_.c_str(), &file_, flags | SQLITE_OPEN_NOMUTEX, nullptr);
   if (code != SQLITE_OK) {
     const std::string text = file_ == nullptr ? "out of memory" : ::sqlite3_errmsg(file_);
@@ -201,7 +210,8 @@ void SqlFile::open(int flags) {
   ::sqlite3_db_config(file_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
 }
 
-/// The log of a writer that was killed is read by one who may write alone.
+/// Returns whether the log of a writer that was killed must be replayed, which only an opening for writing
+/// can do.
 bool SqlFile::needs_recovery() const {
   const int code =
       ::sqlite3_exec(file_, "SELECT 1 FROM sqlite_master LIMIT 1", nullptr, nullptr, nullptr) & 0xff;
@@ -243,6 +253,7 @@ void SqlFile::only_read(std::int64_t most_operations) {
 }
 
 SqlStatement SqlFile::prepare_foreign(const std::string& statement, std::string_view what) {
+  // Each statement has the whole limit.
   limit_->left = limit_->most;
   if (statement.find('\0') != std::string::npos)
     throw InputError(fmt::format("{} holds a character that is none", what));
@@ -258,6 +269,7 @@ SqlStatement SqlFile::prepare_foreign(const std::string& statement, std::string_
                      "an expression of SQL, as in \"gpus <= 8 AND strategy = 'ddp'\"");
   }
   SqlStatement out(made, path_);
+  // Text behind the statement, or a statement that writes, is refused.
   const std::string_view left(rest, statement.size() - static_cast<std::size_t>(rest - statement.data()));
   if (made == nullptr || left.find_first_not_of(" \t\r\n") != std::string_view::npos ||
       ::sqlite3_stmt_readonly(made) == 0)
@@ -269,6 +281,7 @@ SqlStatement SqlFile::prepare_foreign(const std::string& statement, std::string_
 
 namespace {
 
+/// Reports that this build cannot use databases.
 [[noreturn]] void refuse_sql() {
   throw InputError("this build has no SQLite, which sweeps are kept in", "libsqlite3-dev, then build again");
 }

@@ -1,5 +1,5 @@
-// The only door to SQLite: a file of tables, statements on it, and SQL that others wrote, which can read and
-// nothing else.
+// The only use of SQLite: a file of tables, statements on it, and SQL of other people, which can only read.
+// Without SQLite in the build every function throws InputError.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +16,11 @@ struct sqlite3_stmt;
 
 namespace foretrain {
 
-/// How an SQLite file is opened. memory: no file at all.
+/// Modes of opening an SQLite file; memory: there is no file.
 enum class SqlAccess : std::uint8_t { read, write, create, memory };
 
-/// One statement. Values are counted from 0. Must not outlive its file.
+/// One prepared statement. Places and columns are counted from 0. It must not outlive its file. Not
+/// thread-safe.
 class SqlStatement {
  public:
   SqlStatement(sqlite3_stmt* statement, std::string file);
@@ -27,54 +28,60 @@ class SqlStatement {
   SqlStatement(SqlStatement&& other) noexcept;
   SqlStatement& operator=(SqlStatement&&) = delete;
 
-  /// Nothing, flags as 0 and 1, numbers and text.
+  /// Bind a value to a parameter: nothing, flags as 0 and 1, numbers and text.
   void bind(int place, const Value& value);
   void bind(int place, std::int64_t number);
   void bind(int place, double number);
   void bind(int place, std::string_view text);
   void bind_null(int place);
-  /// Whether there is a row.
+  /// Runs the statement to its next row; returns whether there is one. Throws like SqlFile.
   bool step();
-  /// For the next round; what was bound stays.
+  /// Resets the statement for another run; bound values stay.
   void reset();
 
+  /// Describe the current row: number and names of columns, and their values.
   int columns() const;
   std::string name(int column) const;
   bool is_null(int column) const;
   std::int64_t integer(int column) const;
   double number(int column) const;
   std::string text(int column) const;
-  Value value(int column) const;  ///< nothing, a number or text
+  /// Returns nothing, a number or a text.
+  Value value(int column) const;
 
  private:
   sqlite3_stmt* statement_;
   std::string file_;
 };
 
-/// Throws InputError in one sentence for a file that is no SQLite's, is damaged, or holds something else;
-/// EnvironmentError where files or devices fail (no room, no right to write, in use by another process).
+/// A database. Functions throw InputError in one sentence for a file that is not SQLite's, is damaged, or has
+/// other contents. They throw EnvironmentError if files or devices fail (no space, no permission, in use by
+/// another process).
 class SqlFile {
  public:
-  /// `read` and `write` need the file to be there, `create` makes it; `memory` has no file.
+  /// Opens a database. `read` and `write` require that the file exists, `create` makes it; `memory` has no
+  /// file.
   SqlFile(const std::string& path, SqlAccess access);
   ~SqlFile();
   SqlFile(const SqlFile&) = delete;
   SqlFile& operator=(const SqlFile&) = delete;
 
   const std::string& path() const { return path_; }
-  /// One or several statements of our own.
+  /// Runs one or several statements of this program.
   void run(const std::string& statements);
+  /// Prepares one statement of this program.
   SqlStatement prepare(const std::string& statement);
+  /// Returns the first integer of a query; 0 when it has no row.
   std::int64_t integer_of(const std::string& query);
 
-  /// A statement ends with an InputError when `stops` returns true, which is asked many times a second.
+  /// Makes statements end with an InputError when `stops` returns true, which is asked many times a second.
   void stop_when(bool (*stops)());
-  /// From here on nothing can be written, attached or read but the tables that are there, only functions that
-  /// give the same for the same are called, and no statement goes on for more than `most_operations` of the
-  /// virtual machine.
+  /// Restricts the database from here on. Nothing can be written or attached, only existing tables can be
+  /// read, and only functions whose result depends on their arguments alone can be called. No statement may
+  /// take more than `most_operations` of the virtual machine.
   void only_read(std::int64_t most_operations);
-  /// A statement that holds text of others, after only_read(). Throws InputError with what SQLite says when
-  /// it is not one statement that reads; `what` names it in the message.
+  /// Prepares a statement with text of other people; requires only_read(). Throws InputError with SQLite's
+  /// message unless it is one statement that reads; `what` names it in the message.
   SqlStatement prepare_foreign(const std::string& statement, std::string_view what);
 
  private:
@@ -83,11 +90,12 @@ class SqlFile {
 
   sqlite3* file_ = nullptr;
   std::string path_;
+  /// The operations that a foreign statement may still take.
   struct Limit;
   std::unique_ptr<Limit> limit_;
 };
 
-/// A name as SQL takes it whatever is in it: "a ""name""".
+/// Returns a name in SQL's quotes, whatever it contains: "a ""name""".
 std::string sql_name(std::string_view name);
 
 }  // namespace foretrain

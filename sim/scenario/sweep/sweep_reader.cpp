@@ -1,5 +1,5 @@
-// [axes], [sample] and [together] become lists of values, file names become those that the sweep's folder
-// makes of them.
+// Reader of sweeps. [axes], [sample] and [together] become lists of values, and names of files become
+// relative to the sweep's folder.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -17,12 +17,12 @@ namespace foretrain {
 
 namespace {
 
-/// Both kinds of batch are one: only one of them can be set.
+/// Returns one name for both kinds of batch, because only one of them can be set.
 std::string_view set_by(std::string_view key) {
   return key == "model.global_batch" ? "model.batch_per_gpu" : key;
 }
 
-/// A name with a slash or this ending is a file.
+/// Returns a file's name relative to the sweep's folder; a name with a slash or this ending is a file.
 std::string from_folder_of(const std::string& sweep_file, const std::string& name) {
   const std::filesystem::path path(name);
   if (path.is_absolute() || (name.find('/') == std::string::npos && !name.ends_with(".toml"))) return name;
@@ -31,11 +31,13 @@ std::string from_folder_of(const std::string& sweep_file, const std::string& nam
   return (folder / path).lexically_normal().string();
 }
 
+/// Reads one sweep.
 class SweepReader {
  public:
   SweepReader(const SourceText& source, Diagnostics& diagnostics)
       : source_(source), table_(parse_toml(source, diagnostics)), document_(table_, "", diagnostics) {}
 
+  // Reads the whole document; at least one axis must vary.
   Sweep read() {
     document_.string("note");
     if (const auto name = document_.string("scenario")) sweep_.scenario = from_folder_of(source_.name, *name);
@@ -43,6 +45,7 @@ class SweepReader {
     read_axes();
     read_sample();
     read_together();
+    // A sweep without any axis would be one scenario.
     read_conditions();
     document_.finish();
     if (sweep_.axes.empty() && sweep_.sampled.empty()) {
@@ -55,6 +58,7 @@ class SweepReader {
   }
 
  private:
+  // Reads [axes]; each axis has a random stream of its own.
   void read_axes() {
     const Table* axes = document_.table("axes");
     if (axes == nullptr) return;
@@ -67,6 +71,7 @@ class SweepReader {
     }
   }
 
+  // Reads [sample]: `count` points, drawn together for all of its axes.
   void read_sample() {
     const Table* found = document_.table("sample");
     if (found == nullptr) return;
@@ -77,6 +82,7 @@ class SweepReader {
     sample.require("axes", "batch = { from = 16, to = 256 }");
     const Table* axes = sample.table("axes");
     sample.finish();
+    // The limit is checked before points are drawn.
     if (count && *count > static_cast<std::int64_t>(kMostAxisValues))
       return sample.report(sample.span_of("count"),
                            fmt::format("sample.count is {}, at most {} are drawn", *count, kMostAxisValues));
@@ -90,8 +96,10 @@ class SweepReader {
     for (std::size_t d = 0; d < axes->entries.size(); ++d) read_sampled(axes->entries[d], points, d);
   }
 
+  // Reads one axis of [sample]. A range has the values of the points, a list is indexed by them.
   void read_sampled(const Entry& entry, const UnitPoints& points, std::size_t dimension) {
     const std::string key = key_of(entry);
+    // A range is sampled continuously, a list by index.
     if (key.empty()) return;
     std::vector<Value> values;
     if (const auto* table = std::get_if<Table>(&entry.value.data)) {
@@ -109,7 +117,7 @@ class SweepReader {
     add_axis(sweep_.sampled, entry, key, std::move(values));
   }
 
-  /// The first value of each, the second of each, …
+  /// Reads [together]: the first values of all axes belong together, then the second values, and so on.
   void read_together() {
     const Table* found = document_.table("together");
     if (found == nullptr) return;
@@ -120,6 +128,7 @@ class SweepReader {
       const std::string key = key_of(entry);
       if (key.empty()) continue;
       auto values = read_axis_values(entry, document_, sweep_.seed, 0);
+      // Values that belong together must be equally many.
       if (!sweep_.sampled.empty() && !values.empty() && values.size() != sweep_.sampled[0].values.size())
         document_.report(entry.value.span, "values that go together are equally many",
                          fmt::format("\"{}\" has {}", shortened(sweep_.sampled[0].name, 60),
@@ -128,6 +137,7 @@ class SweepReader {
     }
   }
 
+  // Reads the conditions as texts; SweepCases compiles them.
   void read_conditions() {
     const Array* conditions = document_.array("where", kMostConditions);
     if (conditions == nullptr) return;
@@ -141,7 +151,7 @@ class SweepReader {
     }
   }
 
-  /// The scenario's key; empty after a mistake.
+  /// Returns the scenario's key of an axis; empty after a mistake.
   std::string key_of(const Entry& entry) {
     std::string key = varied_key(entry.key);
     if (key.empty()) {
@@ -153,6 +163,7 @@ class SweepReader {
     }
     for (const auto* axes : {&sweep_.axes, &sweep_.sampled}) {
       for (const StudyAxis& axis : *axes) {
+        // Two axes for one key would contradict each other.
         if (set_by(axis.key) != set_by(key)) continue;
         document_.report(entry.key_span, fmt::format("\"{}\" and \"{}\" set the same", axis.name, entry.key),
                          "leave one of them out");
@@ -162,6 +173,7 @@ class SweepReader {
     return key;
   }
 
+  // Adds an axis, within the limits of all axes together.
   void add_axis(std::vector<StudyAxis>& axes, const Entry& entry, const std::string& key,
                 std::vector<Value> values) {
     if (values.empty()) return;
@@ -171,6 +183,7 @@ class SweepReader {
     if (values_ > kMostAxisValues)
       return document_.report(entry.key_span,
                               fmt::format("all axes together have more than {} values", kMostAxisValues));
+    // Names of files become relative to the sweep's folder.
     for (Value& value : values) {
       auto* text = std::get_if<std::string>(&value.data);
       if (text != nullptr && (key == "model.name" || key == "cluster.name" || key == "data.set"))
@@ -181,6 +194,7 @@ class SweepReader {
     axes.push_back({entry.key, key, entry.key_span, std::move(values)});
   }
 
+  // Returns whether all values are possible numbers of GPUs; reports others.
   bool are_gpus(const Entry& entry, const std::vector<Value>& values) {
     const bool right = std::ranges::all_of(values, [](const Value& value) {
       const auto* number = std::get_if<std::int64_t>(&value.data);
@@ -192,7 +206,8 @@ class SweepReader {
     return right;
   }
 
-  /// Cases that differ only there are one scenario, and stand beside each other.
+  /// Moves numbers of GPUs to the end: cases that differ only there are one scenario, and have neighbouring
+  /// numbers.
   void gpus_last() {
     std::stable_partition(sweep_.axes.begin(), sweep_.axes.end(),
                           [](const StudyAxis& axis) { return axis.key != "run.gpus"; });
@@ -207,7 +222,7 @@ class SweepReader {
 
 Entry entry_of(std::string key, Value value) { return {std::move(key), {}, std::move(value)}; }
 
-/// Named as in the file, every value written out.
+/// Returns axes as a table, named as in the file, with every value written out.
 Table axes_table(const std::vector<StudyAxis>& axes) {
   Table out;
   for (const StudyAxis& axis : axes) out.entries.push_back(entry_of(axis.name, {Array(axis.values)}));

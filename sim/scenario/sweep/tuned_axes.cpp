@@ -1,5 +1,5 @@
-// Choices are read off the kind of a key, so that a new one needs no line here; for numbers somebody has to
-// know what is usual.
+// Usual values of settings. Choices are taken from the kind of a key, so that a new key needs no line here.
+// Usual values of numbers are in a table.
 #include "sim/scenario/sweep/tuned_axes.hpp"
 
 #include <algorithm>
@@ -20,12 +20,13 @@ namespace foretrain {
 
 namespace {
 
-/// How far usual batches are from the scenario's own, in doublings.
+/// Number of doublings between the scenario's batch and the largest or smallest usual one.
 constexpr int kBatchDoublings = 3;
 
-/// Values of a number, as TOML.
+/// Usual values of a number, as TOML.
 struct UsualValues {
-  std::string_view name;  ///< of the key
+  // Name of the key.
+  std::string_view name;
   std::string_view values;
 };
 constexpr UsualValues kUsualValues[] = {
@@ -47,7 +48,7 @@ using Words = std::vector<std::string>;
 
 std::string toml_list(const Words& words) { return fmt::format("[{}]", fmt::join(words, ", ")); }
 
-/// "a, b, c" of single words; empty for any other kind.
+/// Returns the words of a kind such as "a, b, c"; empty for any other kind.
 Words choices_of(const std::string& kind) {
   Words out;
   for (std::size_t from = 0; from < kind.size();) {
@@ -61,6 +62,7 @@ Words choices_of(const std::string& kind) {
   return is_choice ? out : Words{};
 }
 
+/// Returns a choice's values as a TOML list.
 std::string choice_values(const std::string& kind) {
   Words values = choices_of(kind);
   if (values.empty()) return "";
@@ -69,10 +71,11 @@ std::string choice_values(const std::string& kind) {
   return toml_list(values);
 }
 
-/// Those that a script of this framework can use as it is.
+/// Returns the strategies that a script of this framework can use without changes.
 std::string strategy_values(const Scenario& own) {
   const FrameworkKind framework = own.workload.framework.kind;
   Words names;
+  // A strategy must fit the framework and need nothing that is not there.
   for (const StrategyEntry& entry : strategy_catalog()) {
     const bool is_of_framework = !entry.framework || *entry.framework == framework;
     const bool is_at_hand = entry.needs.empty() || entry.home == framework || entry.name == own.strategy;
@@ -81,18 +84,21 @@ std::string strategy_values(const Scenario& own) {
   return toml_list(names);
 }
 
+/// Returns batches around the scenario's own, if it has a single one.
 std::string batch_values(const Scenario& own) {
   const std::int64_t batch = own.global_batch.value_or(own.workload.batch_per_gpu);
+  // Batches by kind of node have no single number to vary.
   if (!own.batch_of_kind.empty() || own.balances || own.parallel) return "";
   Words values;
   for (int doubling = -kBatchDoublings; doubling <= kBatchDoublings; ++doubling) {
+    // Halves must be whole samples.
     const std::int64_t divisor = std::int64_t{1} << std::max(0, -doubling);
     if (batch % divisor == 0) values.push_back(fmt::format("{}", (batch / divisor) << std::max(0, doubling)));
   }
   return toml_list(values);
 }
 
-/// Doubled inside a node, then whole nodes doubled, up to the scenario's own most.
+/// Returns numbers of GPUs: doubled inside a node, then whole nodes doubled, up to the scenario's largest.
 std::string gpu_values(const Scenario& own) {
   const int per_node = std::max(1, most_gpus_per_node(own.cluster)), most = own.gpus.back();
   Words values;
@@ -103,6 +109,7 @@ std::string gpu_values(const Scenario& own) {
   return toml_list(values);
 }
 
+/// Returns the usual values of a key; empty when there are none.
 std::string usual_values(const ScenarioKey& key, const Scenario& own) {
   if (key.name == "run.gpus") return gpu_values(own);
   if (key.name == "strategy.name") return strategy_values(own);
@@ -111,8 +118,8 @@ std::string usual_values(const ScenarioKey& key, const Scenario& own) {
   return choice_values(key.kind);
 }
 
-/// Keys that a name means: itself, a short name of [study], or the end of a key; a training's before a
-/// cluster's.
+/// Returns the keys that a name means: itself, a short name of [study], or the end of a key. A training's key
+/// wins over a cluster's.
 Words keys_named(const std::string& name, const Scenario& own) {
   if (name == "batch") return {own.global_batch ? "model.global_batch" : "model.batch_per_gpu"};
   if (const std::string key = varied_key(name); !key.empty()) return {key};
@@ -124,6 +131,7 @@ Words keys_named(const std::string& name, const Scenario& own) {
   return found;
 }
 
+/// Returns the key of a line of [axes].
 std::string key_of_line(const std::string& line) {
   std::string key = line.substr(0, line.find('='));
   std::erase_if(key, [](char c) { return c == ' ' || c == '"' || c == '\''; });
@@ -135,7 +143,7 @@ Diagnostic mistake(const std::string& message, const std::string& hint) {
   return {"", {}, "", message, hint};
 }
 
-/// The line of an axis; nothing after a mistake, which is kept.
+/// Returns the line of an axis; empty after a mistake, which is kept.
 std::string line_of(const std::string& name, const Scenario& own, std::vector<Diagnostic>& mistakes,
                     Words& keys) {
   const std::string shown = printable(shortened(name, 60));
@@ -147,12 +155,14 @@ std::string line_of(const std::string& name, const Scenario& own, std::vector<Di
                               : fmt::format("one of {}", fmt::join(named, ", "))));
     return "";
   }
+  // An axis or an earlier name has this key already.
   if (std::ranges::find(keys, named.front()) != keys.end()) return "";
   keys.push_back(named.front());
   const std::string values = usual_values(*find_row(scenario_keys(), named.front()), own);
   if (values.empty())
     mistakes.push_back(mistake(fmt::format("--over {} has no usual values", shown),
                                fmt::format("say which: --axis '\"{}\" = [...]'", named.front())));
+  // Short names keep their meaning; ends of keys are written out.
   const bool is_axis = name == "batch" ? !own.global_batch : varied_key(name) == named.front();
   return fmt::format("\"{}\" = {}\n", is_axis ? name : named.front(), values);
 }
@@ -164,6 +174,7 @@ SourceText tuned_sweep(const std::vector<std::string>& names, const std::vector<
   std::vector<Diagnostic> mistakes;
   Words keys;
   std::string lines;
+  // Lines come first, because they win over names.
   for (const std::string& line : axes) {
     if (line.find('\n') != std::string::npos)
       mistakes.push_back(mistake("--axis has several lines", "one --axis for each"));
@@ -182,6 +193,7 @@ SourceText tuned_sweep(const std::vector<std::string>& names, const std::vector<
 std::vector<std::string> names_with_usual_values() {
   Words names;
   for (const StudyName& row : study_names())
+    // Models, clusters and cores have no usual values.
     if (row.name != "model" && row.name != "cluster" && row.name != "cores") names.emplace_back(row.name);
   for (const ScenarioKey& key : scenario_keys()) {
     const bool has_values = find_row(kUsualValues, key.name) != nullptr || !choices_of(key.kind).empty();

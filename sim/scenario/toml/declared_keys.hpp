@@ -1,5 +1,6 @@
-// Keys of a table, each declared once: its name, what it takes and where that goes, and what the reference
-// page says of it.
+// Keys of a table, each declared once: its name, the values that it takes, the member that they go to, and
+// its text on the reference page. Reader and reference follow from the same row, so they cannot contradict
+// each other.
 #pragma once
 
 #include <cstdint>
@@ -17,42 +18,48 @@
 
 namespace foretrain {
 
-/// What a key takes, and how it gets from the table into a Target. A key that is missing changes nothing.
+/// The type of a key's value, and the function that moves it from the table into a Target. A missing key
+/// changes nothing.
 template <class Target>
 struct Takes {
-  std::string kind;  ///< in words: "integer", "size", or the names of a choice
+  /// The type in words: "integer", "size", or the names of a choice.
+  std::string kind;
   std::function<void(TableReader& table, std::string_view key, Target& target)> read;
 };
 
-/// The fallback of a key that must be given.
+/// The fallback of a key that must be present.
 inline constexpr std::string_view kRequired = "required";
 
-/// A declared key of a section: its name, how its value is read and written, and its sentence on the
-/// reference page. Reader, writer and reference follow from this one row.
+/// A declared key of a section: its name, how its value is read, and its sentence on the reference page.
 template <class Target>
 struct Key {
   std::string_view name;
   Takes<Target> takes;
-  std::string_view example;   ///< a value, as TOML
-  std::string_view fallback;  ///< what holds when the key is missing, in words
+  /// An example value, as TOML.
+  std::string_view example;
+  /// The value that holds when the key is missing, in words.
+  std::string_view fallback;
   std::string_view meaning;
 };
 
 template <class Target>
 using Keys = std::vector<Key<Target>>;
 
-/// What the reference page says of a key.
+/// The text of a key on the reference page.
 struct DescribedKey {
   std::string name, kind, example, fallback, meaning;
 };
 
 /// The keys of a table on the reference page.
 struct KeyTable {
-  std::string heading;  ///< "`[fabric]`"
-  std::string about;    ///< one sentence; may be empty
+  /// Heading, such as "`[fabric]`".
+  std::string heading;
+  /// One sentence on the table; may be empty.
+  std::string about;
   std::vector<DescribedKey> keys;
 };
 
+/// Returns the reference page's rows of some keys, in their order.
 template <class Target>
 std::vector<DescribedKey> described(const Keys<Target>& keys) {
   std::vector<DescribedKey> out;
@@ -62,7 +69,8 @@ std::vector<DescribedKey> described(const Keys<Target>& keys) {
   return out;
 }
 
-/// Reads the keys in their order. What depends on several of them is the caller's, behind this; and finish().
+/// Reads the keys in their order and reports required keys that are missing. Checks of several keys together,
+/// and finish(), are left to the caller.
 template <class Target>
 void read_keys(TableReader& table, const Keys<Target>& keys, Target& target) {
   for (const Key<Target>& key : keys) {
@@ -71,13 +79,13 @@ void read_keys(TableReader& table, const Keys<Target>& keys, Target& target) {
   }
 }
 
-/// The same over values that are there already: nothing is required.
+/// Reads keys over values that exist already; no key is required.
 template <class Target>
 void read_keys_over(TableReader& table, const Keys<Target>& keys, Target& target) {
   for (const Key<Target>& key : keys) key.takes.read(table, key.name, target);
 }
 
-/// Keys of a part as keys of the whole: `part` is a function from Whole& to Part&.
+/// Turns keys of a part into keys of the whole: `part` is a function from Whole& to Part&.
 template <class Whole, class Part, class PartOf>
 Keys<Whole> keys_within(const Keys<Part>& keys, PartOf part) {
   Keys<Whole> out;
@@ -89,13 +97,14 @@ Keys<Whole> keys_within(const Keys<Part>& keys, PartOf part) {
   return out;
 }
 
+/// Appends keys to others.
 template <class Target>
 Keys<Target> operator+(Keys<Target> keys, const Keys<Target>& more) {
   keys.insert(keys.end(), more.begin(), more.end());
   return keys;
 }
 
-/// The member at the end of a path, as in MemberPath<&Scenario::workload, &Workload::precision>.
+/// The member at the end of a path of members, as in MemberPath<&Scenario::workload, &Workload::precision>.
 template <auto First, auto... Rest>
 struct MemberPath {
   template <class Member, class Of>
@@ -110,17 +119,20 @@ struct MemberPath {
   }
 };
 
-/// What a key may take when the value goes straight into a member, or into an optional member.
+/// Types of keys whose value goes straight into a member, or into an optional member. The template arguments
+/// are the path to the member.
 namespace takes {
 
 template <auto... Path>
 using Of = Takes<typename MemberPath<Path...>::Owner>;
 
+/// Assigns a value that was found; otherwise the place keeps its value.
 template <class Found, class Place>
 void put(const std::optional<Found>& found, Place& place) {
   if (found) place = static_cast<Place>(*found);
 }
 
+/// true or false.
 template <auto... Path>
 Of<Path...> flag() {
   return {"true, false", [](TableReader& table, std::string_view key, auto& target) {
@@ -128,6 +140,7 @@ Of<Path...> flag() {
           }};
 }
 
+/// An integer in [least, most].
 template <auto... Path>
 Of<Path...> integer(std::int64_t least, std::int64_t most) {
   return {"integer", [least, most](TableReader& table, std::string_view key, auto& target) {
@@ -135,6 +148,7 @@ Of<Path...> integer(std::int64_t least, std::int64_t most) {
           }};
 }
 
+/// A number in [least, most].
 template <auto... Path>
 Of<Path...> number(double least, double most) {
   return {"number", [least, most](TableReader& table, std::string_view key, auto& target) {
@@ -142,7 +156,7 @@ Of<Path...> number(double least, double most) {
           }};
 }
 
-/// One line of text.
+/// One line of text. `kind` describes it on the reference page.
 template <auto... Path>
 Of<Path...> text(std::string kind = "text") {
   return {std::move(kind), [](TableReader& table, std::string_view key, auto& target) {
@@ -150,6 +164,7 @@ Of<Path...> text(std::string kind = "text") {
           }};
 }
 
+/// A power with its unit.
 template <auto... Path>
 Of<Path...> power() {
   return {"power", [](TableReader& table, std::string_view key, auto& target) {
@@ -157,7 +172,7 @@ Of<Path...> power() {
           }};
 }
 
-/// What one message waits at a link or switch.
+/// The delay of one message at a link or switch, in the range of latencies.
 template <auto... Path>
 Of<Path...> latency() {
   return {"time", [](TableReader& table, std::string_view key, auto& target) {
@@ -165,6 +180,7 @@ Of<Path...> latency() {
           }};
 }
 
+/// A duration with its unit.
 template <auto... Path>
 Of<Path...> time() {
   return {"time", [](TableReader& table, std::string_view key, auto& target) {
@@ -172,7 +188,7 @@ Of<Path...> time() {
           }};
 }
 
-/// Zero is refused.
+/// A duration above zero.
 template <auto... Path>
 Of<Path...> longer_time() {
   return {"time", [](TableReader& table, std::string_view key, auto& target) {
@@ -184,7 +200,7 @@ Of<Path...> longer_time() {
           }};
 }
 
-/// At least one byte.
+/// A size of at least one byte.
 template <auto... Path>
 Of<Path...> size() {
   return {"size", [](TableReader& table, std::string_view key, auto& target) {
@@ -195,7 +211,7 @@ Of<Path...> size() {
           }};
 }
 
-/// Zero is refused.
+/// A rate in bytes per second, above zero.
 template <auto... Path>
 Of<Path...> rate() {
   return {"rate", [](TableReader& table, std::string_view key, auto& target) {
@@ -207,7 +223,7 @@ Of<Path...> rate() {
           }};
 }
 
-/// Less than one byte per second is refused.
+/// A rate of at least one byte per second.
 template <auto... Path>
 Of<Path...> link_rate() {
   return {"rate", [](TableReader& table, std::string_view key, auto& target) {
@@ -219,6 +235,7 @@ Of<Path...> link_rate() {
           }};
 }
 
+/// Returns the names of a choice, separated by commas.
 template <class Enum>
 std::string names_of(const std::vector<Choice<Enum>>& choices) {
   std::string names;
@@ -226,6 +243,7 @@ std::string names_of(const std::vector<Choice<Enum>>& choices) {
   return names;
 }
 
+/// One of several names.
 template <auto... Path, class Enum>
 Of<Path...> choice(std::vector<Choice<Enum>> choices) {
   std::string kind = names_of(choices);

@@ -1,4 +1,5 @@
-// One pointer per thread: every reader of the program ends in read_text_file(), which asks for it.
+// Files that came with a question. There is one pointer per thread: every reader of the program ends in
+// read_text_file(), which asks for it.
 #include "sim/scenario/toml/given_files.hpp"
 
 #include <algorithm>
@@ -13,8 +14,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// From the root, without dots, symbolic links and a slash at the end, so that what begins with it lies in
-/// it. Empty where links cannot be followed.
+/// Returns an absolute path without dots, symbolic links and a slash at the end, so that everything below it
+/// begins with it. Returns an empty path if links cannot be followed.
 fs::path plain_path(const fs::path& path) {
   std::error_code problem;
   const fs::path whole = fs::weakly_canonical(fs::absolute(path, problem), problem);
@@ -22,6 +23,7 @@ fs::path plain_path(const fs::path& path) {
   return whole.has_filename() ? whole : whole.parent_path();
 }
 
+/// The object of this thread.
 const GivenFiles*& files_of_thread() {
   thread_local const GivenFiles* files = nullptr;
   return files;
@@ -48,7 +50,7 @@ const SourceText* GivenFiles::find(std::string_view name) const {
 }
 
 bool GivenFiles::lets_read(const std::string& path) const {
-  // What a NUL ends for the system goes on for us, and may lead back.
+  // The system ends a path at a NUL, this check does not, so the rest could lead back into an allowed folder.
   if (path.find('\0') != std::string::npos) return false;
   const fs::path whole = plain_path(path);
   if (whole.empty()) return false;

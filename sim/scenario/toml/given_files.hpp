@@ -1,4 +1,4 @@
-// Files that came with a question instead of lying on the disk.
+// Files that came with a question instead of being on the disk.
 #pragma once
 
 #include <filesystem>
@@ -10,21 +10,22 @@
 
 namespace foretrain {
 
-/// While one lives, the thread that made it reads no file of its machine but those below `folders` (the
-/// catalogs) and those that were given, by their names: read_text_file() and what is built on it. For
-/// questions of somebody else. They do not nest.
+/// While an object of this type lives, its thread reads only files below `folders` (the catalogs) and the
+/// given files, by their names. This holds for read_text_file() and everything that is built on it. It
+/// protects the machine from questions of other people. Objects do not nest.
 class GivenFiles {
  public:
+  /// `folders` are resolved once; those that cannot be resolved are ignored.
   GivenFiles(std::vector<SourceText> files, const std::vector<std::string>& folders);
   ~GivenFiles();
   GivenFiles(const GivenFiles&) = delete;
   GivenFiles& operator=(const GivenFiles&) = delete;
 
-  /// The one of this thread; nullptr: every file may be read.
+  /// Returns the object of this thread; nullptr: every file may be read.
   static const GivenFiles* current();
-  /// nullptr when no such file was given.
+  /// Returns the given file of that name, or nullptr.
   const SourceText* find(std::string_view name) const;
-  /// Whether a path that was not given may be read.
+  /// Returns whether a path that was not given may be read.
   bool lets_read(const std::string& path) const;
 
  private:

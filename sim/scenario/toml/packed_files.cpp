@@ -1,5 +1,5 @@
-// Headers of 512 bytes, each followed by its file in blocks of 512; the archive of the program is indexed
-// once.
+// The reader of tar archives. An archive has headers of 512 bytes, each followed by its file in blocks of
+// 512. The archive of the program is indexed once.
 #include "sim/scenario/toml/packed_files.hpp"
 
 #include <algorithm>
@@ -14,15 +14,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Sizes and offsets of the fields of a ustar header, in bytes, and the limit of files in the program.
 constexpr std::size_t kBlock = 512, kNameLength = 100, kSizeAt = 124, kSizeLength = 12, kKindAt = 156,
                       kMagicAt = 257, kPrefixAt = 345, kPrefixLength = 155, kMostPacked = 10'000;
 
-/// Up to the first NUL.
+/// Returns a field of a header up to its first NUL.
 std::string_view field(std::string_view header, std::size_t at, std::size_t length) {
   const std::string_view all = header.substr(at, length);
   return all.substr(0, std::min(all.find('\0'), all.size()));
 }
 
+/// Returns the size of a file, which is written in octal digits.
 std::optional<std::size_t> size_in(std::string_view header) {
   std::string_view digits = field(header, kSizeAt, kSizeLength);
   while (digits.ends_with(' ')) digits.remove_suffix(1);
@@ -32,6 +34,7 @@ std::optional<std::size_t> size_in(std::string_view header) {
   return size;
 }
 
+/// Returns whether a name is relative and has no empty or ".." part.
 bool is_plain(std::string_view name) {
   if (name.empty() || name.starts_with('/')) return false;
   const auto is_part_plain = [](std::string_view part) { return !part.empty() && part != ".."; };
@@ -45,7 +48,7 @@ bool is_plain(std::string_view name) {
 
 using PackedFiles = std::map<std::string, std::string_view, std::less<>>;
 
-/// By path.
+/// Returns the files of the program by path.
 const PackedFiles& packed_files() {
   static const PackedFiles files = [] {
     PackedFiles out;
@@ -64,6 +67,7 @@ std::optional<std::vector<TarEntry>> read_tar(std::string_view archive, std::siz
   std::vector<TarEntry> out;
   for (std::size_t at = 0; at + kBlock <= archive.size();) {
     const std::string_view header = archive.substr(at, kBlock);
+    // A block of zeros ends the archive.
     if (header.find_first_not_of('\0') == std::string_view::npos) return out;
     const auto size = size_in(header);
     if (!size || !header.substr(kMagicAt).starts_with("ustar") || *size > archive.size() - at - kBlock)
@@ -75,9 +79,11 @@ std::optional<std::vector<TarEntry>> read_tar(std::string_view archive, std::siz
     if (kind == '0' || kind == '\0') {
       if (!is_plain(name) || out.size() == most) return std::nullopt;
       out.push_back({std::move(name), archive.substr(at + kBlock, *size)});
-    } else if (kind != '5' && kind != 'x' && kind != 'g') {  // folders, and what pax says besides
+      // Folders and further attributes of pax are skipped.
+    } else if (kind != '5' && kind != 'x' && kind != 'g') {
       return std::nullopt;
     }
+    // The next header starts at a multiple of the block size.
     at += kBlock + (*size + kBlock - 1) / kBlock * kBlock;
   }
   return std::nullopt;
@@ -95,6 +101,7 @@ bool is_file_there(const std::string& path) {
 }
 
 std::vector<std::string> files_in(const std::string& folder, std::string_view ending) {
+  // The archive's index lists files of all folders.
   std::vector<std::string> out;
   if (is_packed_path(folder)) {
     for (const auto& [path, text] : packed_files())

@@ -9,14 +9,15 @@
 
 namespace foretrain {
 
-/// Looks a part up in its catalog and reads it; mistakes inside its file are shown there. A name is looked up
-/// once, and reported once.
+/// Looks a part up in its catalog and reads it. Mistakes inside its file are shown there. Each name is looked
+/// up once and reported once.
 template <class Part>
 class PartReader {
  public:
   using Reader = Part (*)(const SourceText&, Diagnostics&);
   PartReader(CatalogKind kind, Reader reader) : kind_(kind), reader_(reader) {}
 
+  /// Returns the part that the key names, or an empty one after a reported mistake.
   Part read(TableReader& table, std::string_view key) {
     const auto name = table.string(key);
     if (!name) return {};

@@ -1,6 +1,8 @@
-// toml++ tables become plain values. After a syntax error the unreadable lines are blanked and the text is
-// parsed again; a broken header line is replaced by a throwaway table instead, so that the keys below it do
-// not fall into the table before.
+// Parsing with recovery. toml++ tables become plain values. After a syntax error the unreadable lines are
+// blanked and the text is parsed again, because toml++ stops at the first error. A broken header line is
+// replaced by a placeholder table, so that the keys below it do not become keys of the table before.
+//
+// A text with n errors is parsed n + 1 times, at most 21. Texts above 256 KiB are parsed once.
 #include "sim/scenario/toml/reader.hpp"
 
 #include <algorithm>
@@ -33,12 +35,13 @@ namespace foretrain {
 
 namespace {
 
+/// Limits of recovery, and the first character of the names of placeholder tables.
 constexpr int kMostSyntaxErrors = 20;
 constexpr std::size_t kLargestReparsedText = 256u << 10;
 constexpr std::string_view kThrowaway = "\x01";
 
-/// Line starts, and for lines beyond ASCII the byte of every character: toml++ counts columns in characters,
-/// we count bytes.
+/// Positions in a text: line starts, and for lines beyond ASCII the byte of every character. toml++ counts
+/// columns in characters, diagnostics count bytes.
 class TextPlaces {
  public:
   explicit TextPlaces(std::string_view text) : text_(text) {
@@ -57,6 +60,7 @@ class TextPlaces {
     return text_.substr(begin, end - begin);
   }
 
+  // Converts a region of toml++; a region over several lines ends with its first line.
   SourceSpan span(const toml::source_region& region) {
     const int line_number = std::clamp(static_cast<int>(region.begin.line), 1, lines());
     const int last = region.end.line == region.begin.line
@@ -72,6 +76,7 @@ class TextPlaces {
     return static_cast<int>(text.size()) - (text.ends_with('\r') ? 1 : 0);
   }
 
+  // Returns the column in bytes of a character; lines of ASCII need no index.
   int column(int line_number, int characters) {
     const auto [entry, is_new] = bytes_of_.try_emplace(line_number);
     std::vector<int>& bytes = entry->second;
@@ -82,6 +87,7 @@ class TextPlaces {
     return wanted < bytes.size() ? bytes[wanted] : limit;
   }
 
+  // Records the byte at which each character begins. Bytes 10xxxxxx continue a character.
   static void index(std::string_view line, std::vector<int>& bytes) {
     const auto beyond_ascii = [](char c) { return static_cast<unsigned char>(c) >= 0x80; };
     if (std::none_of(line.begin(), line.end(), beyond_ascii)) return;
@@ -95,11 +101,13 @@ class TextPlaces {
   std::map<int, std::vector<int>> bytes_of_;
 };
 
+/// Converts toml++ values to plain values with places, and reports texts that cannot be shown.
 class Converter {
  public:
   Converter(TextPlaces& places, Diagnostics& diagnostics, bool damaged)
       : places_(places), diagnostics_(diagnostics), damaged_(damaged) {}
 
+  // Returns a table with its entries in the order of the text; toml++ sorts them by name.
   Table table(const toml::table& from, int depth) {
     Table out;
     out.span = depth > 0 ? places_.span(from.source()) : SourceSpan{};
@@ -157,8 +165,8 @@ class Converter {
     return out;
   }
 
-  /// Whether a value has nothing but what can be seen, and line ends; which values may have those is for
-  /// their schema to say.
+  /// Returns whether a text has only printable characters and line ends. The schema decides which values may
+  /// have line ends.
   static bool is_lines(std::string text) {
     if (is_printable(text)) return true;
     std::erase(text, '\r');
@@ -172,6 +180,7 @@ class Converter {
            "leave out what begins with a backslash there");
   }
 
+  // Further mistakes are dropped when the diagnostics are full.
   void report(SourceSpan span, std::string message, std::string hint = "") {
     if (diagnostics_.found().size() < Diagnostics::kMostDiagnostics)
       diagnostics_.report(span, std::move(message), std::move(hint));
@@ -182,12 +191,13 @@ class Converter {
   bool damaged_;
 };
 
+/// Returns a line without white space in front.
 std::string_view without_indent(std::string_view line) {
   const auto first = line.find_first_not_of(" \t");
   return first == std::string_view::npos ? std::string_view{} : line.substr(first);
 }
 
-/// Whether a line that should continue a list or string rather looks like a new `key =` or `[header]`.
+/// Returns whether a line that should continue a list or string looks like a new `key =` or `[header]`.
 bool begins_statement(std::string_view line) {
   const std::string_view body = without_indent(line);
   const auto name_end =
@@ -198,14 +208,17 @@ bool begins_statement(std::string_view line) {
          (std::isalpha(static_cast<unsigned char>(body[1])) != 0 || body[1] == '_');
 }
 
-/// First and last line to leave out after a syntax error on `line`.
+/// Returns the first and last line to omit after a syntax error on `line`. If the text ends within a
+/// statement, that is the statement from its start. If a new statement begins on `line`, it is the unfinished
+/// one before it. Otherwise it is `line` alone.
 std::pair<int, int> unreadable_lines(const TextPlaces& places, int start, int line, bool at_end) {
   if (at_end) return {start, places.lines()};
   return start < line && begins_statement(places.line(line)) ? std::pair(start, line - 1)
                                                              : std::pair(line, line);
 }
 
-/// The text without the lines first..last; false when they were blank already.
+/// Blanks the lines first..last of a text; returns false when they were blank already. A single header line
+/// becomes a placeholder header instead.
 bool blank(std::string& text, int first, int last, int round) {
   bool changed = false;
   std::string out;
@@ -224,6 +237,7 @@ bool blank(std::string& text, int first, int last, int round) {
   return changed;
 }
 
+/// Rewords messages of toml++ in the style of this program.
 std::string plain_message(std::string_view description, bool at_line_end) {
   constexpr std::string_view kOpening = "Error while parsing ";
   std::string message(description);
@@ -233,7 +247,7 @@ std::string plain_message(std::string_view description, bool at_line_end) {
   return message;
 }
 
-/// Parses, reporting and blanking until what is left is readable.
+/// Parses a text; reports and blanks unreadable lines until the rest is readable.
 class Recovery {
  public:
   Recovery(const SourceText& source, Diagnostics& diagnostics)
@@ -258,6 +272,8 @@ class Recovery {
     return unreadable();
   }
 
+  // Reports an error and blanks its lines; returns false if nothing more can be done. Places are those of the
+  // original text.
   bool leave_out(const TextScan& scan, const toml::parse_error& error, int round) {
     const SourceSpan span = original_.span(error.source());
     const bool at_line_end = span.column > static_cast<int>(original_.line(span.line).size());

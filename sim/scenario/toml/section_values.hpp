@@ -1,4 +1,4 @@
-// Reading single values of a section into members that keep their default when the key is missing.
+// Reads single values of a section into members that keep their default when the key is missing.
 #pragma once
 
 #include <array>
@@ -12,14 +12,14 @@
 
 namespace foretrain {
 
-/// A word that a key may have, and the value that it stands for.
+/// A word that a key may have, and its value.
 template <typename Enum>
 struct Choice {
   std::string name;
   Enum value;
 };
 
-/// A table of names in the order of the enumerators.
+/// Returns choices from names in the order of the enumerators.
 template <typename Enum, std::size_t N>
 std::vector<Choice<Enum>> choices_of(const std::array<std::string_view, N>& names) {
   std::vector<Choice<Enum>> out;
@@ -27,7 +27,7 @@ std::vector<Choice<Enum>> choices_of(const std::array<std::string_view, N>& name
   return out;
 }
 
-/// Values by their own names.
+/// Returns choices from values with their own names.
 template <typename Enum, std::size_t N>
 std::vector<Choice<Enum>> named(const std::array<Enum, N>& values) {
   std::vector<Choice<Enum>> out;
@@ -35,6 +35,7 @@ std::vector<Choice<Enum>> named(const std::array<Enum, N>& values) {
   return out;
 }
 
+/// Sets `out` to the choice that the key names; an unknown name is reported.
 template <typename Enum, typename Out>
 void choose(TableReader& reader, std::string_view key, const std::vector<Choice<Enum>>& choices, Out& out) {
   std::vector<std::string> names;
@@ -45,11 +46,13 @@ void choose(TableReader& reader, std::string_view key, const std::vector<Choice<
   }
 }
 
+/// Assigns a value that was found.
 template <typename T>
 void keep(std::optional<T> found, T& out) {
   if (found) out = *std::move(found);
 }
 
+/// Reads an integer in [least, most] into `out`.
 inline void count(TableReader& reader, std::string_view key, std::int64_t least, std::int64_t most,
                   int& out) {
   if (const auto found = reader.integer(key, least, most)) out = static_cast<int>(*found);

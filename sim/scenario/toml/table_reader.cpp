@@ -1,5 +1,5 @@
-// Typed access to a table. Each getter marks its key as asked for, checks kind and range, and names the key
-// in full.
+// Typed access to a table. Each getter marks its key as read, checks kind and range, and names the key in
+// full in messages.
 //
 // Mistakes are collected and not thrown one by one: a reader marks a value as wrong, goes on with a default,
 // and the caller throws once at the end with every mistake, each with line, column, caret and a hint. A value
@@ -27,6 +27,7 @@ bool within(const Value& value, std::int64_t least, std::int64_t most) {
   return number != nullptr && *number >= least && *number <= most;
 }
 
+/// The parser has reported such a value already.
 bool unreadable(const Value& value) { return std::holds_alternative<std::monostate>(value.data); }
 
 bool is_number(const Value& value) {
@@ -78,6 +79,7 @@ std::optional<std::string> TableReader::spelling(std::string_view key) {
   if (const auto* text = std::get_if<std::string>(&value->data)) return *text;
   const bool number =
       std::holds_alternative<double>(value->data) || std::holds_alternative<std::int64_t>(value->data);
+  // The source text still has the spelling that parsing has lost.
   const std::string_view line = diagnostics_->source().line(value->span.line);
   const auto begin = static_cast<std::size_t>(value->span.column) - 1;
   if (!number || begin >= line.size()) return std::nullopt;
@@ -131,6 +133,7 @@ std::optional<std::int64_t> TableReader::integer(std::string_view key, std::int6
 std::optional<double> TableReader::number(std::string_view key, double least, double most) {
   const Value* value = take(key);
   if (value == nullptr) return std::nullopt;
+  // NaN fails both comparisons, so it is reported like a value out of range.
   const double found = is_number(*value) ? as_number(*value) : std::nan("");
   if (found >= least && found <= most) return found;
   report(value->span, fmt::format("{} must be a number from {} to {}", full_name(key), least, most));
@@ -151,7 +154,8 @@ std::optional<double> TableReader::quantity(std::string_view key, Dimension dime
     if (parsed) return parsed.value;
     report(value->span, fmt::format("{}: {}", full_name(key), parsed.error), std::move(parsed.hint));
   } else if (is_number(*value) && as_number(*value) == 0) {
-    return 0.0;  // nothing is the same in every unit
+    // Zero is the same in every unit.
+    return 0.0;
   } else if (is_number(*value)) {
     report(value->span,
            fmt::format("{} is a {} and needs its unit, as in \"{}\"", full_name(key), noun, example));
@@ -197,6 +201,7 @@ std::optional<std::string> TableReader::one_of(std::string_view key,
                                                const std::vector<std::string>& choices) {
   const auto found = string(key);
   if (!found) return std::nullopt;
+  // Upper and lower case, and separators, do not matter.
   if (std::string known = spelt_alike(*found, choices); !known.empty()) return known;
   report(span_of(key), fmt::format("unknown {} \"{}\"", full_name(key), found->substr(0, 60)),
          did_you_mean(*found, choices));
@@ -255,6 +260,7 @@ const Array* TableReader::array(std::string_view key, std::size_t longest) {
   return nullptr;
 }
 
+/// A damaged table may have lost the key with its unreadable lines.
 void TableReader::require(std::string_view key, std::string_view example) {
   if (has(key) || table_->damaged) return;
   const bool whole_line = example.find('=') != std::string_view::npos || example.starts_with('[');

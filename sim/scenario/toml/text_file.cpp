@@ -1,5 +1,5 @@
-// Reading one file whole, within a size limit that is checked before and while reading. Which files were read
-// is remembered, so that no output takes the place of one.
+// Reads one file whole, within a size limit that is checked before and while reading. The files that were
+// read are remembered, so that no output overwrites one of them.
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -20,11 +20,12 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the error for a file as a diagnostic with its name and no line.
 InputError refused(const std::string& path, std::string why) {
   return InputError(std::vector<Diagnostic>{{path, {}, "", std::move(why), ""}});
 }
 
-/// A file whatever it is called.
+/// Identity of a file, independent of its name.
 struct FileMark {
   dev_t device;
   ino_t number;
@@ -37,13 +38,14 @@ std::optional<FileMark> mark_of(const std::string& path) {
   return FileMark{status.st_dev, status.st_ino};
 }
 
-/// By this thread: those of a sweep read catalogs, and the one that writes has read its questions.
+/// Returns the files that this thread has read. Threads of a sweep read catalogs, and the thread that writes
+/// has read its questions.
 std::vector<FileMark>& files_read() {
   thread_local std::vector<FileMark> marks;
   return marks;
 }
 
-/// Each once: a server reads the catalogs again and again.
+/// Remembers a file once, because a server reads the catalogs again and again.
 void remember_read(const std::string& path) {
   const auto mark = mark_of(path);
   if (mark && std::ranges::find(files_read(), *mark) == files_read().end()) files_read().push_back(*mark);
@@ -51,11 +53,13 @@ void remember_read(const std::string& path) {
 
 std::string too_large(std::size_t largest) { return fmt::format("is larger than {} bytes", largest); }
 
+/// Returns the file of that name that came with the question, or nullptr.
 const SourceText* given_file(const std::string& path) {
   const GivenFiles* given = GivenFiles::current();
   return given == nullptr ? nullptr : given->find(path);
 }
 
+/// Returns whether the disk may be read at this path.
 bool may_be_read(const std::string& path) {
   const GivenFiles* given = GivenFiles::current();
   return given == nullptr || given->lets_read(path);
@@ -65,8 +69,8 @@ std::string size_refusal(std::uintmax_t size, std::size_t largest) {
   return size == 0 ? "is empty" : size > largest ? too_large(largest) : "";
 }
 
-/// Room for the whole file; of a large one on large pages, where the system gives them: faulting in small
-/// ones takes longer than reading.
+/// Reserves memory for the whole file, for a large one on large pages if the system has them: faulting in
+/// small pages takes longer than reading.
 void reserve_for(const std::string& path, std::size_t largest, std::string& text) {
   constexpr std::size_t kLargePage = 2u << 20;
   std::error_code no_size;
@@ -105,6 +109,7 @@ std::string text_file_refusal(const std::string& path, std::size_t largest) {
   if (status.type() == std::filesystem::file_type::not_found) return "does not exist";
   if (problem == std::errc::filename_too_long) return "is longer than a file's name can be";
   if (std::filesystem::is_directory(status)) return "is a folder, not a file";
+  // Pipes and devices have no size; reading finds out.
   if (!std::filesystem::is_regular_file(status)) return "";
   const auto size = std::filesystem::file_size(path, problem);
   if (problem) return "";
@@ -119,6 +124,7 @@ SourceText read_text_file(const std::string& path, std::size_t largest) {
   SourceText source{path, std::string()};
   reserve_for(path, largest, source.text);
   std::string block(64 << 10, '\0');
+  // The size on disk may be wrong or missing, so the limit holds while reading, too.
   while (source.text.size() <= largest) {
     const std::size_t got = file.read(block.data(), block.size());
     if (got == 0) break;

@@ -1,4 +1,5 @@
-// Tables below the document get headers, those inside values braces; strings are quoted with escapes.
+// Writer of TOML. Tables below the document get headers, tables inside values braces; strings are quoted with
+// escapes.
 #include "sim/scenario/toml/toml_text.hpp"
 
 #include <algorithm>
@@ -12,6 +13,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns a basic string with escapes for quotes, backslashes and control characters.
 std::string quoted_toml(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -28,6 +30,7 @@ std::string quoted_toml(std::string_view text) {
   return out + "\"";
 }
 
+/// Returns a key, quoted unless it is a bare one.
 std::string toml_key(const std::string& key) {
   const bool is_bare = !key.empty() && std::ranges::all_of(key, [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
@@ -35,7 +38,7 @@ std::string toml_key(const std::string& key) {
   return is_bare ? key : quoted_toml(key);
 }
 
-/// With a point or an exponent, so that it stays a float.
+/// Returns a number with a point or an exponent, so that it stays a float.
 std::string toml_float(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
@@ -43,6 +46,7 @@ std::string toml_float(double value) {
   return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
 }
 
+/// Values inside a list or braces are written on one line.
 std::string inline_value(const Value& value);
 
 std::string inline_table(const Table& table) {
@@ -65,9 +69,11 @@ std::string inline_value(const Value& value) {
   if (const auto* text = std::get_if<std::string>(&value.data)) return quoted_toml(*text);
   if (const auto* array = std::get_if<Array>(&value.data)) return inline_array(*array);
   if (const auto* table = std::get_if<Table>(&value.data)) return inline_table(*table);
+  // An unreadable value has no spelling.
   return "\"\"";
 }
 
+/// A header is needed only if the table has values of its own or is empty.
 void append_table(const Table& table, const std::string& path, std::string& out) {
   const bool has_values =
       std::ranges::any_of(table.entries, [](const Entry& entry) { return !entry.value.is_table(); });

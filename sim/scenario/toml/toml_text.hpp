@@ -1,4 +1,4 @@
-// A document written as TOML.
+// Writes a document as TOML.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace foretrain {
 
-/// Values of a table first, then its tables under their headers; tables in arrays inline. What parse_toml()
-/// reads from it is the same document, but for places.
+/// Returns the document as text: values of a table first, then its tables under their headers; tables in
+/// arrays are inline. parse_toml() reads the same document from it, except for places.
 std::string toml_text(const Table& document);
 
 }  // namespace foretrain

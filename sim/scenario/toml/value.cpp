@@ -1,4 +1,4 @@
-// Look-up in parsed tables and the names of value kinds.
+// Look-up in parsed tables, and the names of value kinds.
 #include "sim/scenario/toml/value.hpp"
 
 #include <algorithm>

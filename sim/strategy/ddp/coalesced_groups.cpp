@@ -1,4 +1,5 @@
-// Two rules that differ by where the limit is tested: PyTorch broadcasts in C++ and reduces in Python.
+// Packing by two rules that test the limit at different places: PyTorch broadcasts in C++ and reduces in
+// Python.
 #include "sim/strategy/ddp/coalesced_groups.hpp"
 
 namespace foretrain {
@@ -23,6 +24,7 @@ std::vector<CoalescedGroup> reduce_groups(std::span<const std::int64_t> elements
   CoalescedGroup open;
   for (const std::int64_t count : elements) {
     const Bytes size{count * element_bytes};
+    // A tensor above the limit is a message of its own.
     if (open.size.count > 0 && open.size + size > kCoalescedBytes) {
       groups.push_back(open);
       open = {};

@@ -1,13 +1,13 @@
-// DDP in four places of a step: buffers are broadcast before forward; a hook copies each gradient into its
-// bucket and launches the bucket's exchange when it is complete and its turn has come; at the end of backward
-// the compute stream waits for the buckets and copies them back; accumulation skips all of it but in the last
-// micro-step.
+// DistributedDataParallel acts in four places of a step. Buffers are broadcast before forward. A hook copies
+// each gradient into its bucket, and launches the bucket's exchange when the bucket is complete and its turn
+// has come. At the end of backward the compute stream waits for the buckets and copies them back.
+// Accumulation skips all of this except in the last micro-step.
 //
-// What DistributedDataParallel adds to the plain loop can be read in torch/nn/parallel/distributed.py and
-// torch/csrc/distributed/c10d/reducer.cpp. Two rules decide its performance. Buckets are launched in the
-// order of their numbers, even if a later one is complete first. And the last bucket is complete only when
-// backward ends, so its exchange can never be hidden behind backward: its time, and the wait of the compute
-// stream for it, is the exposed communication of an otherwise ideal step.
+// The additions to the plain loop can be read in torch/nn/parallel/distributed.py and
+// torch/csrc/distributed/c10d/reducer.cpp. Two rules decide the performance. Buckets are launched in the
+// order of their numbers, even if a later one is complete first. The last bucket is complete only when
+// backward ends, so its exchange can never overlap backward: its time, and the wait of the compute stream for
+// it, is the exposed communication of an otherwise ideal step.
 #include "sim/strategy/ddp/ddp.hpp"
 
 #include <fmt/format.h>
@@ -24,6 +24,7 @@ namespace foretrain {
 
 namespace {
 
+// The decisions of a plan say in words what was chosen and why; reports print them.
 void explain_buckets(const std::vector<Bucket>& buckets, const DdpOptions& options, Decisions& decisions) {
   std::string sizes;
   for (const Bucket& bucket : buckets) sizes += (sizes.empty() ? "" : ", ") + to_string(bucket.size);
@@ -51,7 +52,7 @@ void explain_hook(const PlanRequest& request, const Reducer& reducer, Decisions&
                          : "gradients cross the wire in 16 bit, cast before and after");
 }
 
-/// NCCL moves data between GPUs only.
+/// Returns the backend. NCCL moves data between GPUs only, so CPUs take gloo.
 Backend choose_backend(Process& process) {
   const Backend asked = process.request().options<DdpOptions>().backend;
   if (process.gpu().architecture != Architecture::cpu || asked == Backend::gloo) return asked;
@@ -59,7 +60,7 @@ Backend choose_backend(Process& process) {
   return Backend::gloo;
 }
 
-/// The passes of one process: every operator may have to wait for synchronised statistics.
+/// The passes of one process. Before every operator, batch norms may wait for synchronised statistics.
 class DdpStep {
  public:
   DdpStep(Process& process, ProcessGroup& group)
@@ -70,7 +71,7 @@ class DdpStep {
         options_(process.request().options<DdpOptions>()),
         knobs_(process.request().knobs) {}
 
-  /// Returns the last kernel.
+  /// Adds the tasks of one optimizer step and returns its last kernel.
   TaskId add();
   const Reducer& reducer() const { return reducer_; }
 
@@ -97,6 +98,8 @@ void DdpStep::forward() {
   step_.end_forward();
 }
 
+// The host's work of backward runs on the autograd thread; the hooks of a parameter run there too, when its
+// gradient is ready.
 void DdpStep::backward(bool accumulating, bool synchronises) {
   const HostThread thread = process_.autograd_thread();
   step_.begin_backward();
@@ -116,6 +119,7 @@ TaskId DdpStep::add() {
     const bool synchronises = knobs_.exchanges_in(micro);
     step_.load_batch();
     if (micro == 0) step_.zero_gradients();
+    // Buffers are broadcast only in the forward pass after an exchange.
     reducer_.before_forward(micro == 0 || knobs_.exchanges_in(micro - 1));
     forward();
     if (synchronises) reducer_.before_backward();
@@ -127,7 +131,7 @@ TaskId DdpStep::add() {
   return last;
 }
 
-/// Nobody waits for anybody.
+/// Plans processes that do not wait for one another: the plain loop without spread between ranks.
 Plan plan_of_separate_models(const PlanRequest& request) {
   DeviceModel device = request.device;
   device.rank_spread = 0;
@@ -160,6 +164,7 @@ Plan plan_ddp(const PlanRequest& request) {
   const Reducer& reducer = step.reducer();
   plan.buckets = reducer.exchange().messages();
   plan.memory.buffers = reducer.exchange().memory();
+  // Buckets that are no views exist beside the gradients and are as large as all of them.
   if (!request.options<DdpOptions>().gradient_as_bucket_view)
     plan.memory.buffers +=
         Bytes{gradient_element_bytes(request.workload) * request.workload.model->parameter_elements()};

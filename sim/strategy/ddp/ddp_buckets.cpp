@@ -1,9 +1,9 @@
 // Bucket formation: one pass over the parameters with two limits.
 //
 // PyTorch fills buckets in the order in which gradients arrive, which the first iteration records. A bucket
-// is closed as soon as its size reaches the limit, so a bucket may exceed the limit by one parameter. The
-// first limit is small (1 MiB), so that communication starts early. With find_unused_parameters the order is
-// that of registration, reversed, and is never updated.
+// is closed as soon as its size reaches the limit, so it may exceed the limit by one parameter. The first
+// limit is small (1 MiB), so that communication starts early. With find_unused_parameters the order is that
+// of registration, reversed, and is never updated. Every parameter is in exactly one bucket.
 #include "sim/strategy/ddp/ddp_buckets.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace foretrain {
 
 namespace {
 
-/// "fc.bias" of "fc.weight".
+/// True for "fc.bias" and "fc.weight".
 bool is_bias_of(std::string_view bias, std::string_view weight) {
   constexpr std::string_view kBias = "bias", kWeight = "weight";
   if (!bias.ends_with(kBias) || !weight.ends_with(kWeight)) return false;
@@ -26,7 +26,8 @@ bool is_bias_of(std::string_view bias, std::string_view weight) {
   return bias == weight;
 }
 
-/// A bias comes directly before its weight in linear layers alone (BackwardStep::ready).
+/// Returns the parameters in order of arrival. Only in linear layers does a bias come directly before its
+/// weight (BackwardStep::ready).
 std::vector<std::uint32_t> arrival_order(const ExpandedModel& model, GradientArrival arrival) {
   std::vector<std::uint32_t> order = model.gradient_ready_order();
   if (arrival == GradientArrival::bias_first) return order;
@@ -37,6 +38,7 @@ std::vector<std::uint32_t> arrival_order(const ExpandedModel& model, GradientArr
   return order;
 }
 
+/// Fills buckets in the given order; the last one may stay below its limit.
 std::vector<Bucket> fill_buckets(const ExpandedModel& model, const std::vector<std::uint32_t>& order,
                                  const DdpOptions& options, std::int64_t element_bytes) {
   std::vector<Bucket> buckets;
@@ -56,6 +58,7 @@ std::vector<Bucket> fill_buckets(const ExpandedModel& model, const std::vector<s
 
 }  // namespace
 
+// A given bucket_cap limits the first bucket too, since PyTorch 2.0.
 DdpOptions options_in(DdpOptions options, FrameworkVersion version) {
   constexpr FrameworkVersion kCapLimitsAll{2, 0};
   if (options.cap_is_given && version >= kCapLimitsAll) options.first_bucket = options.bucket_cap;
@@ -76,7 +79,7 @@ std::vector<Bucket> form_buckets(const ExpandedModel& model, const DdpOptions& o
 GradientArrival arrival_in(const Workload& workload) {
   const bool is_autocast =
       is_half(workload.precision) && !has_half_weights(workload) && profile_of(workload.framework).autocasts;
-  // Recorded under autocast, a network has that order already.
+  // A network recorded under autocast has that order already.
   const bool has_own_order =
       workload.model && workload.model->recording && workload.model->recording->autocast;
   return is_autocast && !has_own_order ? GradientArrival::weight_first : GradientArrival::bias_first;

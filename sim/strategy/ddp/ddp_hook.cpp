@@ -1,6 +1,8 @@
-// Hooks follow torch/distributed/algorithms/ddp_comm_hooks (1.13): default_hooks.py and powerSGD_hook.py. A
-// future of NCCL is complete as soon as its kernel is enqueued, so what a hook chains to it runs at once on
-// the autograd thread, in order on the GPU.
+// Exchange of complete buckets, with or without a communication hook.
+//
+// The hooks follow torch/distributed/algorithms/ddp_comm_hooks (1.13): default_hooks.py and powerSGD_hook.py.
+// A future of NCCL is complete as soon as its kernel is enqueued, so the work that a hook chains to it runs
+// at once on the autograd thread, and in order on the GPU.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -37,6 +39,7 @@ BucketExchange::BucketExchange(Process& process, ProcessGroup& group, const std:
     splits_.push_back(split_bucket(bucket, shapes, process.request().options<DdpOptions>()));
 }
 
+// The Python of a hook runs before its work; a plain bucket is one all-reduce without Python.
 void BucketExchange::launch(const HostThread& thread, std::size_t bucket) {
   if (compression_ != Compression::none)
     process_.host(thread, process_.calls().ddp_hook_python, Account::host);
@@ -56,8 +59,8 @@ void BucketExchange::wait(const HostThread& thread, std::size_t bucket) {
   process_.launch_copy(thread, {bytes}, process_.calls().tensor, Account::other, hook_label_);
 }
 
-/// Cast and divide, all-reduce in 16 bit; over NCCL the cast back is launched at
-/// once on a stream of its own.
+/// Casts and divides, and all-reduces in 16 bit. With NCCL, the cast back is launched at once on a stream of
+/// its own.
 void BucketExchange::halve(const HostThread& thread, std::size_t bucket) {
   const std::int64_t elements = elements_of(bucket);
   kernel(thread, kCastBytes * elements);
@@ -71,10 +74,12 @@ void BucketExchange::halve(const HostThread& thread, std::size_t bucket) {
       {thread, cast_stream_, {kCastBytes * elements}, hook_label_, {&reduced, 1}});
 }
 
+/// Launches one kernel of a hook that moves this many bytes.
 void BucketExchange::kernel(const HostThread& thread, std::int64_t bytes) {
   process_.launch_copy(thread, {bytes}, process_.calls().tensor, Account::other, hook_label_);
 }
 
+/// Adds an all-reduce of elements and waits for the result, as PowerSGD's hook does.
 void BucketExchange::reduce_now(const HostThread& thread, std::int64_t elements) {
   if (elements == 0) return;
   const LabelId label = process_.graph().label("all_reduce of PowerSGD");
@@ -82,6 +87,7 @@ void BucketExchange::reduce_now(const HostThread& thread, std::int64_t elements)
                                    weight_type(process_.request().workload)));
 }
 
+/// Orthogonalises the columns of P or Q by Gram-Schmidt, matrix by matrix.
 void BucketExchange::orthogonalise(const HostThread& thread, const PowerSgdBucket& split, bool p) {
   for (const LowRank& low : split.matrices) {
     const std::int64_t column = element_bytes_ * (p ? low.matrix.rows : low.matrix.columns);
@@ -89,7 +95,7 @@ void BucketExchange::orthogonalise(const HostThread& thread, const PowerSgdBucke
   }
 }
 
-/// One thin product per matrix: M is read or written once, P and Q beside it.
+/// Launches one thin product per matrix: M is read or written once, P and Q beside it.
 void BucketExchange::multiply(const HostThread& thread, const PowerSgdBucket& split) {
   for (const LowRank& low : split.matrices) {
     const std::int64_t elements = low.matrix.rows * low.matrix.columns + low.p_elements() + low.q_elements();
@@ -98,6 +104,8 @@ void BucketExchange::multiply(const HostThread& thread, const PowerSgdBucket& sp
   }
 }
 
+/// Runs PowerSGD on one bucket. It sends the uncompressed gradients, then P, then Q; each message needs the
+/// one before, and the host waits for the result.
 void BucketExchange::low_rank(const HostThread& thread, std::size_t bucket) {
   const PowerSgdBucket& split = splits_[bucket];
   const std::int64_t bytes = buckets_[bucket].size.count;

@@ -1,5 +1,5 @@
-// Buckets go out strictly in order, since all ranks must issue the same collectives; what is waited for at
-// the end of backward is in that order, too.
+// The Reducer's work in a step. Buckets are launched strictly in order, since all ranks must issue the same
+// collectives. The waits at the end of backward have the same order.
 #include "sim/strategy/ddp/ddp_reducer.hpp"
 
 #include "sim/strategy/ddp/ddp_options.hpp"
@@ -34,10 +34,11 @@ Reducer::Reducer(Process& process, ProcessGroup& group)
   }
 }
 
+// A static graph needs no search: the first iteration records which parameters are unused.
 bool Reducer::searches_unused() const { return options_.find_unused_parameters && !options_.static_graph; }
 
-/// One dtype's buffers: flatten, broadcast from rank 0, copy back into every buffer. The copies wait for the
-/// broadcast.
+/// Broadcasts the buffers of one data type: they are flattened, broadcast from rank 0, and copied back into
+/// every buffer. The copies wait for the broadcast.
 void Reducer::broadcast_group(std::int64_t element_bytes) {
   Bytes total{};
   for (const Buffer& buffer : model_.buffers) {
@@ -58,10 +59,12 @@ void Reducer::broadcast_group(std::int64_t element_bytes) {
 void Reducer::before_forward(bool first) {
   process_.host(process_.main_thread(), process_.host_costs().ddp_forward, Account::host);
   if (!first || !options_.broadcast_buffers) return;
+  // fp32 statistics and int64 counters are separate messages.
   broadcast_group(4);
   broadcast_group(8);
 }
 
+// The search for unused parameters walks the autograd graph from the loss.
 void Reducer::before_backward() {
   if (!searches_unused()) return;
   const auto nodes = static_cast<std::int64_t>(model_.backward.size() + model_.parameters.size());
@@ -76,7 +79,7 @@ Time Reducer::hook_cost() const {
                                                   : Time{});
 }
 
-/// Reads the gradient, writes it divided by the number of ranks.
+/// Copies the gradient into its bucket: it is read, and written divided by the number of ranks.
 void Reducer::on_gradient(std::uint32_t parameter) {
   const std::int64_t bytes = 2 * element_bytes_ * model_.parameters[parameter].elements;
   process_.launch_copy(process_.autograd_thread(), {bytes}, hook_cost(), Account::other, copy_in_label_);
@@ -84,6 +87,7 @@ void Reducer::on_gradient(std::uint32_t parameter) {
   launch_complete_buckets();
 }
 
+// A bucket that is complete waits until all buckets before it have been launched.
 void Reducer::launch_complete_buckets() {
   if (launched_ == buckets_.size()) return;
   while (launched_ < buckets_.size() && pending_[launched_] == 0)
@@ -91,7 +95,8 @@ void Reducer::launch_complete_buckets() {
   if (launched_ == buckets_.size() && searches_unused()) reduce_used_map();
 }
 
-/// Behind the last bucket: which parameters any rank used, to the GPU and all-reduced.
+/// Sends a map behind the last bucket that says which parameters any rank used: it is copied to the GPU and
+/// all-reduced.
 void Reducer::reduce_used_map() {
   const HostThread thread = process_.autograd_thread();
   const Bytes size{kMapBytes * static_cast<std::int64_t>(model_.parameters.size())};

@@ -1,4 +1,4 @@
-// A gradient is compressed where two thin matrices are smaller by the asked rate.
+// PowerSGD's choice: a gradient is compressed where two thin matrices are smaller by the requested rate.
 #include <algorithm>
 
 #include "sim/strategy/ddp/ddp_options.hpp"

@@ -2,8 +2,8 @@
 // is the plain step.
 //
 // Fully sharded data parallelism keeps a shard of every parameter and gathers a unit (usually a layer) just
-// before it is used. What decides its speed is the order of three streams: computation, all-gather and
-// reduce-scatter. The next unit is gathered while the present one computes; a rate limiter lets the host run
+// before it is used. The order of three streams decides its speed: computation, all-gather and
+// reduce-scatter. The next unit is gathered while the present one computes. A rate limiter lets the host run
 // at most two units ahead, so that memory stays bounded.
 #include "sim/strategy/fsdp/fsdp.hpp"
 
@@ -23,6 +23,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the units that the options ask for: by size, by block, or with units for both ends.
 ModelUnits make_units(const PlanRequest& request) {
   const ExpandedModel& model = *request.workload.model;
   const FsdpOptions& options = request.options<FsdpOptions>();
@@ -31,7 +32,8 @@ ModelUnits make_units(const PlanRequest& request) {
   return units_with_ends(model, options.units == UnitChoice::chunked_loss);
 }
 
-/// What the optimizer updates: the flat shard of every unit, or of every parameter.
+/// Returns the sizes of the tensors that the optimizer updates: the flat shard of every unit, or of every
+/// parameter.
 std::vector<std::int64_t> shard_sizes(const ExpandedModel& model, const ModelUnits& units,
                                       const FsdpSettings& settings) {
   std::vector<std::int64_t> sizes;
@@ -47,7 +49,7 @@ std::vector<std::int64_t> shard_sizes(const ExpandedModel& model, const ModelUni
   return sizes;
 }
 
-/// The wrapped model of one process.
+/// The wrapped model of one process. Holds references to its arguments.
 class ShardedModel {
  public:
   ShardedModel(Process& process, const FsdpSettings& settings, const ModelUnits& units)
@@ -59,6 +61,7 @@ class ShardedModel {
         gathering_(process, units, settings),
         reduction_(process, units, settings) {}
 
+  /// Adds the tasks of one optimizer step and returns its last kernel.
   TaskId run_step(const StrategyOptions& knobs);
   const std::vector<Bytes>& messages() const { return reduction_.messages(); }
 
@@ -80,7 +83,7 @@ class ShardedModel {
   std::uint32_t current_ = 0;
 };
 
-/// The root is entered before all and left after all; the others one after the other.
+/// Enters a unit and leaves the one before. The root is entered before all others and left after them.
 void ShardedModel::enter_forward(std::uint32_t unit) {
   if (unit == current_) return;
   if (current_ != 0) gathering_.post_forward(current_);
@@ -101,6 +104,8 @@ void ShardedModel::forward() {
   step_.end_forward();
 }
 
+// A unit is reduced when the gradients of all its parameters are complete; `pending` counts those that are
+// missing.
 void ShardedModel::backward(const GradientState& state) {
   std::vector<std::size_t> pending;
   for (const ModelUnit& unit : units_.units) pending.push_back(unit.parameters.size());
@@ -143,8 +148,9 @@ void ShardedModel::sum(Bytes size, Group among, WireType type) {
                                                  .type = type}));
 }
 
-/// Whether a gradient is infinite, and the norm of all, take sums over the shards. FSDP2 sums the norms of
-/// all tensors, in the type of the shards and among the ranks that hold one copy; FSDP1 one number.
+/// Adds the sums over shards. A check for infinite gradients, and the norm of all gradients, need them. FSDP2
+/// sums the norms of all tensors, in the type of the shards and among the ranks that hold one copy. FSDP1
+/// sums one number.
 void ShardedModel::sum_over_shards() {
   const Workload& workload = process_.request().workload;
   const bool scales = workload.precision == Precision::amp_fp16;
@@ -156,7 +162,7 @@ void ShardedModel::sum_over_shards() {
       settings_.shard_bytes == kFloatBytes ? WireType::fp32 : WireType::half);
 }
 
-/// The main thread waits for the gradients and steps; then the compute stream goes on.
+/// Updates on the host: the main thread waits for the gradients and steps, then the compute stream goes on.
 TaskId ShardedModel::update_on_host() {
   process_.enter(StepPass::optimizer);
   process_.synchronize(process_.main_thread());
@@ -172,7 +178,7 @@ TaskId ShardedModel::run_step(const StrategyOptions& knobs) {
     step_.load_batch();
     if (micro == 0) step_.zero_gradients();
     forward();
-    // What an exchange has shared out leaves no whole gradient to add to.
+    // After an exchange there is no whole gradient to add to, only its shards.
     const bool was_exchanged = micro > 0 && knobs.exchanges_in(micro - 1);
     backward({micro > 0 && !was_exchanged, knobs.exchanges_in(micro), was_exchanged});
   }
@@ -182,6 +188,7 @@ TaskId ShardedModel::run_step(const StrategyOptions& knobs) {
   return last;
 }
 
+// Words of the decisions that reports print.
 std::string_view name_of(Sharding sharding) {
   constexpr std::string_view names[] = {"full_shard", "shard_grad_op", "hybrid_shard", "no_shard"};
   return names[static_cast<std::size_t>(sharding)];
@@ -228,6 +235,7 @@ void explain_fsdp(const PlanRequest& request, const ModelUnits& units, const Fsd
                             title_of(request.workload.framework)));
 }
 
+// Both versions share the plan; `per_parameter` is FSDP2.
 Plan plan(const PlanRequest& request, bool per_parameter) {
   Plan plan;
   Process process(request, plan.graph);
@@ -267,7 +275,7 @@ Knob units_knob() {
           "(accelerate, transformers, torchtitan); chunked_loss: the same with torchtitan's chunked loss"};
 }
 
-/// The optimizer's place, and how its host is used.
+/// Returns the options of the optimizer's place, and of the use of its host.
 std::vector<Knob> host_knobs() {
   std::vector<Knob> knobs{{"offload_params", option<&FsdpOptions::offload_params>(), "true", "false",
                            "shards, their gradients and the optimizer are in host memory (CPUOffload, "
@@ -276,7 +284,7 @@ std::vector<Knob> host_knobs() {
   return knobs;
 }
 
-/// MixedPrecision of FSDP1 and MixedPrecisionPolicy of FSDP2.
+/// Returns the options of MixedPrecision (FSDP1) and MixedPrecisionPolicy (FSDP2).
 std::vector<Knob> policy_knobs() {
   return {{"param_dtype", choice_of<&FsdpOptions::param_dtype>({"weights", "fp32", "bf16", "fp16"}),
            "\"bf16\"", "weights, the type of the weights (model.half_weights)",

@@ -7,25 +7,27 @@
 
 namespace foretrain {
 
-/// One process per GPU; each keeps 1/N of every unit's parameters, gradients and optimizer state, and gathers
-/// a unit when its turn comes (docs/models/fsdp.md). On one GPU nothing is sharded.
+/// Plans one process per GPU. Each keeps 1/N of every unit's parameters, gradients and optimizer state, and
+/// gathers a unit when its turn comes (docs/models/fsdp.md). On one GPU nothing is sharded.
 Plan plan_fsdp(const PlanRequest& request);
-/// The same per parameter instead of flat, with copies into and out of the gathers, and without a rate
-/// limiter.
+/// Plans FSDP2: parameters are sharded one by one instead of flat, with copies into and out of the gathers,
+/// and without a rate limiter.
 Plan plan_fsdp2(const PlanRequest& request);
+/// Return the catalog's rows, with the options that scenario files may set.
 StrategyEntry fsdp_strategy();
 StrategyEntry fsdp2_strategy();
 
-/// Options with the defaults of the framework's version put in.
+/// Returns the options with the defaults of the framework's version.
 FsdpSettings fsdp_settings(const PlanRequest& request, bool per_parameter);
 
-/// The optimizer of every rank of a node on its shards in host memory: torch.optim in fp32 or as the shards
-/// are; fused or an operator for each term.
+/// Returns the time in which the ranks of a node step their shards in host memory. The optimizer is
+/// torch.optim in fp32 or in the type of the shards, fused or with an operator for each term.
 HostUpdateTime fsdp_host_update(const PlanRequest& request, const FsdpSettings& settings);
 
-/// Shares of one GPU, and beside them what is whole at the fuller of two moments: when backward begins,
-/// beside all activations, or when it ends, in their place. Whole are two units in flight and one in use, the
-/// root, and gradients on their way; with shard_grad_op all parameters; with accumulation all gradients, too.
+/// Returns the shares of one GPU, and the bytes that are whole beside them at the fuller of two moments.
+/// These are the beginning of backward, beside all activations, and its end, in their place. Whole are two
+/// units in flight and one in use, the root, and gradients on their way. With shard_grad_op all parameters
+/// are whole, and with accumulation all gradients too.
 StrategyMemory fsdp_memory(const PlanRequest& request, const ModelUnits& units, const FsdpSettings& settings);
 
 }  // namespace foretrain

@@ -1,9 +1,9 @@
-// A gather depends on the optimizer and on its place in NCCL's stream, not on the compute stream: the host
-// runs ahead, so the next unit is gathered while this one computes, unless the rate limiter holds the host or
-// a reduction stands before it in NCCL's stream.
+// Gathers of units. A gather depends on the optimizer and on its place in NCCL's stream, not on the compute
+// stream. The host runs ahead, so the next unit is gathered while this one computes, unless the rate limiter
+// holds the host or a reduction stands before the gather in NCCL's stream.
 //
-// The invariant is memory: at most two gathered units wait for use besides the one in use. The host enforces
-// it by waiting, so a rate-limited step can become host-bound.
+// The invariant is about memory: at most two gathered units wait for use besides the one in use. The host
+// enforces it by waiting, so a rate-limited step can become host-bound.
 #include "sim/strategy/fsdp/fsdp_gathering.hpp"
 
 #include <algorithm>
@@ -32,6 +32,7 @@ FsdpGathering::FsdpGathering(Process& process, const ModelUnits& units, const Fs
       ran_backward_(units.units.size(), false),
       place_(units.units.size(), kNone) {}
 
+/// Adds the host time of a hook, which sets a view for each parameter of the unit.
 void FsdpGathering::hook(const HostThread& thread, std::uint32_t unit) {
   const auto views = static_cast<std::int64_t>(units_.units[unit].parameters.size());
   process_.host(thread, process_.calls().fsdp_hook + process_.calls().fsdp_view * views, Account::host);
@@ -46,7 +47,7 @@ void FsdpGathering::begin_iteration() {
   std::fill(ran_backward_.begin(), ran_backward_.end(), false);
 }
 
-/// In the width in which it lies there; it is cast on the GPU.
+/// Copies a shard from host memory in its own width; it is cast on the GPU.
 TaskId FsdpGathering::shard_from_host(const HostThread& thread, std::uint32_t unit) {
   const TaskId call = process_.host(thread, process_.host_costs().copy_call, Account::host);
   const TaskId before[] = {call, iteration_start_};
@@ -57,12 +58,13 @@ TaskId FsdpGathering::shard_from_host(const HostThread& thread, std::uint32_t un
                           .account = Account::exposed_communication,
                           .label = host_label_,
                           .after = before});
+  // Copies from pageable memory hold the host up.
   if (!settings_.pinned) process_.synchronize(thread, copied);
   return copied;
 }
 
-/// The shard is cast to 16 bits (mixed precision), or the shards of all parameters are put together (FSDP2);
-/// kNone when it can be sent as it is.
+/// Prepares a shard for its gather: it is cast to 16 bits (mixed precision), or the shards of all parameters
+/// are put together (FSDP2). Returns kNone when it can be sent as it is.
 TaskId FsdpGathering::prepare_shard(const HostThread& thread, std::uint32_t unit) {
   const TaskId copied = settings_.offloads ? shard_from_host(thread, unit) : kNone;
   if (!settings_.per_parameter && !settings_.casts_shards()) return copied;
@@ -71,8 +73,8 @@ TaskId FsdpGathering::prepare_shard(const HostThread& thread, std::uint32_t unit
   if (iteration_start_ != kNone) after.push_back(iteration_start_);
   if (copied != kNone) after.push_back(copied);
   if (settings_.per_parameter && !copy_outs_.empty()) {
-    // In forward the buffer of the gather before the last must have been copied out, in backward that of the
-    // last.
+    // The buffer of the gather before the last one must have been copied out in forward, that of the last one
+    // in backward.
     const std::size_t back = in_backward_ ? 1 : 2;
     if (copy_outs_.size() >= back) after.push_back(copy_outs_[copy_outs_.size() - back]);
   }
@@ -83,6 +85,8 @@ TaskId FsdpGathering::prepare_shard(const HostThread& thread, std::uint32_t unit
                                          after});
 }
 
+/// Starts the gather of a unit that is not whole. The rate limiter makes the host wait for the oldest freed
+/// unit.
 void FsdpGathering::unshard(const HostThread& thread, std::uint32_t unit) {
   if (!gathers() || gathered_[unit] != kNone || units_.units[unit].gathered == 0) return;
   const TaskId shard = prepare_shard(thread, unit);
@@ -104,6 +108,7 @@ void FsdpGathering::unshard(const HostThread& thread, std::uint32_t unit) {
        settings_.gathered_type});
 }
 
+/// Makes the compute stream wait for a unit, once; FSDP2 then copies it out of the gathered buffer.
 void FsdpGathering::wait_for(const HostThread& thread, std::uint32_t unit) {
   if (gathered_[unit] == kNone || waited_[unit]) return;
   waited_[unit] = true;
@@ -115,6 +120,7 @@ void FsdpGathering::wait_for(const HostThread& thread, std::uint32_t unit) {
       process_.launch_copy(thread, copied, process_.calls().flatten, Account::other, copy_out_label_));
 }
 
+/// Frees a unit and records the event that the rate limiter waits for.
 void FsdpGathering::free_unit(const HostThread& thread, std::uint32_t unit) {
   if (gathered_[unit] == kNone) return;
   gathered_[unit] = kNone;
@@ -128,12 +134,12 @@ void FsdpGathering::pre_forward(std::uint32_t unit) {
   hook(thread, unit);
   unshard(thread, unit);
   wait_for(thread, unit);
-  // The next unit's gather by name, where the script asked for it; by itself it follows when the host comes
-  // there.
+  // An explicit forward prefetch gathers the next unit here. Without it the gather follows when the host
+  // comes to that unit.
   if (settings_.forward_prefetch && unit + 1 < units_.units.size()) unshard(thread, unit + 1);
 }
 
-/// The root stays whole: backward begins with it.
+/// The root stays whole, because backward begins with it.
 void FsdpGathering::post_forward(std::uint32_t unit) {
   hook(process_.main_thread(), unit);
   if (place_[unit] == kNone) {
@@ -147,7 +153,7 @@ void FsdpGathering::post_forward(std::uint32_t unit) {
   free_unit(process_.main_thread(), unit);
 }
 
-/// The unit whose backward pass comes after this one's.
+/// Gathers the unit whose backward pass comes after this one's: the one before it in forward.
 void FsdpGathering::prefetch_before(std::uint32_t unit) {
   if (place_[unit] == kNone || place_[unit] == 0) return;
   const std::uint32_t next = forward_order_[place_[unit] - 1];

@@ -6,25 +6,28 @@
 
 namespace foretrain {
 
-/// What FSDP shards: everything, gradients and optimizer state, everything inside a node, nothing.
+/// The tensors that FSDP shards: everything; gradients and optimizer state; everything inside a node;
+/// nothing.
 enum class Sharding : std::uint8_t { full_shard, shard_grad_op, hybrid_shard, no_shard };
-/// When FSDP gathers the next unit in backward.
+/// The time at which FSDP gathers the next unit in backward: never ahead, before a unit's backward, or after.
 enum class BackwardPrefetch : std::uint8_t { none, pre, post };
 
-/// In which type parameters are gathered and computed with (param_dtype of MixedPrecision and
+/// The type in which parameters are gathered and computed with (param_dtype of MixedPrecision and
 /// MixedPrecisionPolicy): that of the weights, or one that shards are cast to.
 enum class ParamType : std::uint8_t { weights, fp32, bf16, fp16 };
 
-/// In which type ranks sum gradients (reduce_dtype): that of the gathered parameters, or another.
+/// The type in which ranks sum gradients (reduce_dtype): that of the gathered parameters, or another one.
 enum class ReduceType : std::uint8_t { param, fp32, bf16, fp16 };
 
-/// Which modules fully_shard is called for. blocks: every block, and the root, which holds the rest (plain
-/// loops). ends: the embedding, every block, final norm and head together; the root holds nothing, and the
-/// last unit stays whole behind forward (accelerate, transformers, torchtitan with loss "ce"). chunked_loss:
-/// the same, but the head runs inside a loss over chunks of the sequence (torchtitan's default).
+/// The modules that fully_shard is called for.
+/// - blocks: every block, and the root, which holds the rest (plain loops).
+/// - ends: the embedding, every block, final norm and head together. The root holds nothing, and the last
+///   unit stays whole behind forward (accelerate, transformers, torchtitan with loss "ce").
+/// - chunked_loss: the same, but the head runs inside a loss over chunks of the sequence (torchtitan's
+///   default).
 enum class UnitChoice : std::uint8_t { blocks, ends, chunked_loss };
 
-/// PyTorch's defaults; empty: those of its version.
+/// PyTorch's defaults. Empty members take those of its version.
 struct FsdpOptions {
   Sharding sharding = Sharding::full_shard;
   std::optional<BackwardPrefetch> backward_prefetch{};  ///< pre since PyTorch 2.0
@@ -33,7 +36,7 @@ struct FsdpOptions {
   ParamType param_dtype = ParamType::weights;
   ReduceType reduce_dtype = ReduceType::param;
   UnitChoice units = UnitChoice::blocks;
-  /// Least elements of a unit (size_based_auto_wrap_policy); 0: one per repeated block.
+  /// Smallest number of elements of a unit (size_based_auto_wrap_policy); 0: one unit per repeated block.
   std::int64_t unit_parameters = 0;
   bool offload_params = false;  ///< CPUOffload(offload_params=True), CPUOffloadPolicy
 };

@@ -1,6 +1,6 @@
-// FSDP1 has one flat gradient per unit: the backward of its split writes it in the compute stream. FSDP2 has
-// a gradient per parameter and puts them together in its reduction stream, but the compute stream waits there
-// until the unit before has been reduced.
+// Reduction of units' gradients. FSDP1 has one flat gradient per unit, which the backward of its split writes
+// in the compute stream. FSDP2 has a gradient per parameter and puts them together in its reduction stream,
+// but the compute stream waits there until the unit before has been reduced.
 #include "sim/strategy/fsdp/fsdp_gathering.hpp"
 #include "sim/strategy/process/call_costs.hpp"
 
@@ -28,6 +28,7 @@ FsdpReduction::FsdpReduction(Process& process, const ModelUnits& units, const Fs
       host_label_(process.graph().label("gradient to host memory")),
       predivide_(gradient_predivide_factor(settings.ranks)) {}
 
+/// Writes the flat gradient (FSDP1), and adds it to that of earlier micro-steps.
 void FsdpReduction::flatten(std::uint32_t unit, bool accumulating) {
   const std::int64_t bytes = settings_.element_bytes * units_.units[unit].elements;
   const HostThread thread = process_.autograd_thread();
@@ -38,8 +39,8 @@ void FsdpReduction::flatten(std::uint32_t unit, bool accumulating) {
                          flatten_label_);
 }
 
-/// FSDP1 divides in place, or into the type that is summed; FSDP2 copies the gradients together in that type,
-/// and lets NCCL average in fp32.
+/// Prepares the input of a reduction. FSDP1 divides in place, or into the type that is summed. FSDP2 copies
+/// the gradients together in that type, and lets NCCL average in fp32.
 TaskId FsdpReduction::prepare(std::uint32_t unit) {
   const TaskId computed = process_.last_kernel();
   const bool casts = settings_.reduced_bytes != settings_.element_bytes;
@@ -49,6 +50,7 @@ TaskId FsdpReduction::prepare(std::uint32_t unit) {
       {process_.autograd_thread(), stream_, moved, divide_label_, {&computed, 1}});
 }
 
+/// Starts the reduction among the ranks of one copy and, with replicas, the sum of shards across copies.
 TaskId FsdpReduction::reduce(std::uint32_t unit, TaskId input) {
   const HostThread thread = process_.autograd_thread();
   const std::int64_t elements = units_.units[unit].reduced;
@@ -70,8 +72,8 @@ TaskId FsdpReduction::reduce(std::uint32_t unit, TaskId input) {
                               settings_.reduced_type});
 }
 
-/// The second division, the cast back to fp32, the sum with what is there from the last step when the script
-/// does not zero it.
+/// Updates the shard: the second division, the cast back to fp32, and the sum with what is there from the
+/// last step when the script does not zero it. Offloaded shards are copied to the host.
 void FsdpReduction::update_shard(std::uint32_t unit, TaskId reduced, bool adds) {
   const std::int64_t elements = units_.units[unit].reduced / settings_.shards;
   adds = adds || process_.request().workload.loop.zero_grad != TrainingLoop::ZeroGrad::set_to_none;

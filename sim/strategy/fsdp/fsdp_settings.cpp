@@ -1,5 +1,4 @@
-// How a job shards: the options of FSDP, with the defaults of its version, in the types and groups of the
-// job.
+// Resolution of FSDP's options: the defaults of the framework's version, and the types and groups of the job.
 #include <algorithm>
 
 #include "sim/strategy/fsdp/fsdp.hpp"
@@ -25,7 +24,7 @@ WireType gathered_type(const Workload& workload, ParamType choice) {
     case ParamType::weights:
       break;
   }
-  // Beside weights of 16 bits adapters in fp32 are few: what is gathered counts.
+  // Adapters in fp32 beside weights of 16 bits are few, so the type of the weights counts.
   return weight_type(workload);
 }
 
@@ -43,8 +42,8 @@ WireType reduced_type(ReduceType choice, WireType gathered) {
   return gathered;
 }
 
-/// What MixedPrecision and MixedPrecisionPolicy decide. Shards have the type in which the network was made:
-/// fp32, or what it was recorded with.
+/// Sets the types that MixedPrecision and MixedPrecisionPolicy decide. Shards have the type in which the
+/// network was made: fp32, or the recorded one.
 void put_types(const Workload& workload, const FsdpOptions& options, FsdpSettings& settings) {
   settings.gathered_type = gathered_type(workload, options.param_dtype);
   settings.reduced_type = reduced_type(options.reduce_dtype, settings.gathered_type);
@@ -73,6 +72,7 @@ FsdpSettings fsdp_settings(const PlanRequest& request, bool per_parameter) {
   settings.pinned = request.options<OffloadOptions>().pin_memory;
   settings.ranks = request.placement.size();
   settings.shards = settings.sharding == Sharding::no_shard ? 1 : request.placement.size();
+  // hybrid_shard: the ranks of a node hold one copy together, and nodes are replicas.
   if (settings.sharding == Sharding::hybrid_shard) {
     const auto& ranks = request.placement.ranks;
     settings.replicas = request.placement.nodes;

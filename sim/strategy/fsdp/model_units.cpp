@@ -1,5 +1,5 @@
-// Layers are first given a group each (a block's path, or a run of enough elements); groups without
-// parameters join the root.
+// Division of a network into FSDP's units. Layers are first given a group each (a block's path, or a run of
+// enough elements); groups without parameters join the root.
 #include <algorithm>
 #include <cctype>
 #include <map>
@@ -17,7 +17,7 @@ bool is_number(const std::string& text) {
          std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-/// The path of the block a layer is in; empty when it is in none.
+/// Returns the path of the block that a layer is in; empty when it is in none.
 std::string block_of(const std::string& path, const std::set<std::string>& layers) {
   const std::size_t dot = path.find('.');
   const std::string first = path.substr(0, dot);
@@ -27,8 +27,9 @@ std::string block_of(const std::string& path, const std::set<std::string>& layer
   return is_number(second) && next != std::string::npos ? path.substr(0, next) : first;
 }
 
-/// The same of a recorded network, whose paths are its modules': up to the first number that has modules
-/// below it, "model.layers.7" of "model.layers.7.mlp.up_proj". What is in no numbered module is the root's.
+/// Returns the block in a recorded network, whose paths are those of its modules: up to the first number with
+/// modules below it, "model.layers.7" for "model.layers.7.mlp.up_proj". Layers in no numbered module are the
+/// root's.
 std::string numbered_module_of(const std::string& path) {
   for (std::size_t begin = 0; begin != std::string::npos;) {
     const std::size_t dot = path.find('.', begin);
@@ -39,7 +40,7 @@ std::string numbered_module_of(const std::string& path) {
   return {};
 }
 
-/// With those that get no gradient.
+/// Returns the elements of each layer, parameters without gradient included.
 std::vector<std::int64_t> elements_by_layer(const ExpandedModel& model) {
   std::vector<std::int64_t> elements(model.layer_names.size(), 0);
   for (const Parameter& parameter : model.parameters) elements[parameter.layer] += parameter.elements;
@@ -47,13 +48,14 @@ std::vector<std::int64_t> elements_by_layer(const ExpandedModel& model) {
   return elements;
 }
 
-/// `groups`: the name of each layer's unit, empty for the root.
+/// Collects layers into units. `groups` has the name of each layer's unit, empty for the root.
 ModelUnits collect(const ExpandedModel& model, const std::vector<std::string>& groups) {
   const std::vector<std::int64_t> elements = elements_by_layer(model);
   std::map<std::string, std::int64_t> sizes;
   for (std::size_t layer = 0; layer < groups.size(); ++layer) sizes[groups[layer]] += elements[layer];
   ModelUnits units;
   units.units.push_back({.name = "root", .parameters = {}});
+  // The root is unit 0; other units get numbers in the order of their first layer.
   std::map<std::string, std::uint32_t> index{{"", 0u}};
   for (const std::string& group : groups) {
     const bool joins_root = group.empty() || sizes[group] == 0;
@@ -68,7 +70,7 @@ ModelUnits collect(const ExpandedModel& model, const std::vector<std::string>& g
     units.units[units.of_parameter.back()].parameters.push_back(i);
     units.units[units.of_parameter.back()].elements += parameter.elements;
   }
-  // Packed weights travel as tensors of 16 bits (quant_storage).
+  // Packed weights are sent as tensors of 16 bits (quant_storage).
   constexpr std::int64_t kNarrowBytes = 2;
   for (const Parameter& parameter : model.frozen)
     units.units[units.of_layer[parameter.layer]].frozen +=
@@ -106,6 +108,7 @@ ModelUnits units_with_ends(const ExpandedModel& model, bool chunks) {
   std::replace(last, groups.end(), std::string(), std::string(kBehind));
   const std::vector<std::int64_t> elements = elements_by_layer(model);
   const auto behind = static_cast<std::ptrdiff_t>(last - groups.begin());
+  // The head is the largest layer behind the blocks.
   const auto head = std::max_element(elements.begin() + behind, elements.end()) - elements.begin();
   if (chunks) std::fill(groups.begin() + head, groups.end(), std::string(kHead));
   ModelUnits units = collect(model, groups);
@@ -126,7 +129,7 @@ void pad_units(ModelUnits& units, const ExpandedModel& model, const FsdpSettings
     unit.gathered =
         settings.per_parameter ? unit.reduced + settings.padded(unit.frozen) : settings.padded(unit.held());
   }
-  // A chunked loss gathers the norm in front of the head with it.
+  // A chunked loss gathers the norm in front of the head together with the head.
   const auto behind = std::ranges::find(units.units, kBehind, &ModelUnit::name);
   const auto head = std::ranges::find(units.units, kHead, &ModelUnit::name);
   if (behind == units.units.end() || head == units.units.end()) return;
@@ -140,6 +143,7 @@ ModelUnits units_by_size(const ExpandedModel& model, std::int64_t least) {
   std::int64_t held = 0;
   for (std::size_t layer = 0; layer < elements.size(); ++layer) {
     held += elements[layer];
+    // The unit is closed with the layer that reaches the limit.
     if (held < least) continue;
     std::fill(groups.begin() + static_cast<std::ptrdiff_t>(first),
               groups.begin() + static_cast<std::ptrdiff_t>(layer) + 1, "from " + model.layer_names[first]);

@@ -1,7 +1,9 @@
-// Which gradients share a message depends on when the framework hands them over, which no graph can say
-// beforehand. So the step is rehearsed without communication: the engine tells when each hook runs, the
-// thread's clock (horovod_cycles) makes cycles of that, and the real graph gets these cycles. That is exact
-// as long as communication does not move the hooks: they run on the host, ahead of the GPU.
+// Planning of a step under Horovod.
+//
+// The gradients that share a message depend on when the framework hands them over, which no graph shows
+// beforehand. The step is therefore rehearsed without communication. The engine gives the time of each hook,
+// the thread's clock (horovod_cycles) forms cycles from these times, and the real graph gets these cycles.
+// This is exact as long as communication does not move the hooks: they run on the host, ahead of the GPU.
 #include "sim/strategy/horovod/horovod.hpp"
 
 #include <algorithm>
@@ -24,7 +26,7 @@ namespace {
 constexpr int kRehearsedSteps = 2;     ///< the second one starts, as all others do, behind an optimizer
 constexpr ByteRate kSlowestLink{1e6};  ///< in the rehearsal, where nobody cares how long the batch travels
 
-/// Everything of a step up to the optimizer. Returns the task at whose end its last backward pass begins.
+/// Adds a step up to the optimizer. Returns the task at whose end its last backward pass begins.
 TaskId add_passes(Process& process, TrainingStep& step, GradientQueue& queue) {
   const int passes = process.request().knobs.accumulation;
   TaskId origin = kNone;
@@ -41,7 +43,8 @@ TaskId add_passes(Process& process, TrainingStep& step, GradientQueue& queue) {
   return origin;
 }
 
-/// Gradients as they would come if nothing had to be reduced, in the order in which Horovod gets them.
+/// Returns the gradients as they would arrive if nothing had to be reduced, in the order in which Horovod
+/// gets them.
 std::vector<Arrival> arrivals_of(const Timeline& timeline, TaskId origin,
                                  const std::vector<Enqueued>& gradients, const ExpandedModel& model,
                                  std::int64_t element_bytes, const HorovodGathering& gathering) {
@@ -65,6 +68,7 @@ std::vector<Arrival> arrivals_of(const Timeline& timeline, TaskId origin,
   return arrivals;
 }
 
+/// Runs the rehearsal and returns the cycles of a step.
 std::vector<Cycle> rehearse(const PlanRequest& request, const HorovodSettings& settings) {
   TaskGraph graph;
   Process process(request, graph);
@@ -79,6 +83,7 @@ std::vector<Cycle> rehearse(const PlanRequest& request, const HorovodSettings& s
     step.optimize();
     step.finish_step();
   }
+  // An ideal network without contention suffices: no collective is in the graph.
   std::vector<ByteRate> capacities = request.cluster.capacities();
   for (ByteRate& rate : capacities) rate.per_second = std::max(rate.per_second, kSlowestLink.per_second);
   const Timeline timeline = run(graph, *make_ideal_network(std::move(capacities)));
@@ -89,6 +94,7 @@ std::vector<Cycle> rehearse(const PlanRequest& request, const HorovodSettings& s
       thread.rules());
 }
 
+// Reports print the sizes of the first messages; a long list would not be read.
 void explain_cycles(const std::vector<Cycle>& cycles, Decisions& decisions) {
   std::string sizes;
   std::size_t messages = 0;
@@ -103,9 +109,9 @@ void explain_cycles(const std::vector<Cycle>& cycles, Decisions& decisions) {
                             messages, cycles.size()));
 }
 
-/// The fusion buffer is allocated whole as soon as two gradients that it has room for meet in a cycle,
-/// which some step of a run brings about whatever the batch; compressed copies, and the rows of all ranks,
-/// live until they are taken back. Rows come with the samples.
+/// Returns the buffers of a rank. The fusion buffer is allocated whole as soon as two gradients that fit into
+/// it meet in a cycle, which happens in some step of every run, whatever the batch. Compressed copies, and
+/// the rows of all ranks, live until they are taken back. Rows grow with the samples.
 StrategyMemory memory_of(const HorovodSettings& settings, const HorovodGathering& gathering,
                          const Workload& workload) {
   const std::vector<Parameter>& parameters = workload.model->parameters;
@@ -148,6 +154,7 @@ Plan plan_one_process(const PlanRequest& request) {
 
 }  // namespace
 
+// The rehearsal gives the cycles of a typical step, which then hold for all steps of the plan.
 Plan plan_horovod(const PlanRequest& request) {
   if (request.placement.size() == 1) return plan_one_process(request);
   Plan plan;

@@ -6,8 +6,10 @@
 
 namespace foretrain {
 
-/// One process: as `single`, since Horovod registers no hooks then (horovod/torch/optimizer.py).
+/// Plans a job under Horovod. One process is planned as `single`, since Horovod registers no hooks then
+/// (horovod/torch/optimizer.py).
 Plan plan_horovod(const PlanRequest& request);
+/// Returns the catalog's row, with the options that scenario files may set.
 StrategyEntry horovod_strategy();
 
 }  // namespace foretrain

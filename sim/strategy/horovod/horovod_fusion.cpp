@@ -1,8 +1,8 @@
 // Greedy packing with a look-ahead past tensors of another type. With one type the look-ahead never goes on:
 // a tensor is skipped only for its size, and then message and skipped tensor exceed the threshold together.
-// What is gathered goes alone and looks at nothing.
+// Gathered tensors are messages of their own and end no look-ahead.
 //
-// Horovod decides by the clock of a background thread, not by the graph: at the end of each cycle (1 ms by
+// Horovod decides by the clock of a background thread, not by the graph. At the end of each cycle (1 ms by
 // default) it fuses all tensors that are ready on all ranks. Which tensors share a message therefore depends
 // on when gradients arrive, which depends on the host.
 #include "sim/strategy/horovod/horovod_fusion.hpp"
@@ -20,11 +20,12 @@ constexpr std::int64_t kLargestElement = 8;  ///< bytes of a double
 
 std::int64_t rounded_up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
 
+/// True where two tensors may share a message.
 bool share(const FusionTensor& a, const FusionTensor& b) {
   return a.element_bytes == b.element_bytes && !a.gathered && !b.gathered;
 }
 
-/// Tensors that wait, the first first: what was skipped, then what nobody has looked at.
+/// The waiting tensors in order: those that were skipped, then those that were not looked at yet.
 class WaitingTensors {
  public:
   explicit WaitingTensors(std::span<const FusionTensor> all) : unseen_(all) {}
@@ -37,7 +38,7 @@ class WaitingTensors {
     else
       skipped_.pop_front();
   }
-  /// What was popped waits again, before all others.
+  /// Puts skipped tensors back, before all others.
   void put_back(const std::vector<FusionTensor>& popped) {
     skipped_.insert(skipped_.begin(), popped.begin(), popped.end());
   }
@@ -47,7 +48,7 @@ class WaitingTensors {
   std::span<const FusionTensor> unseen_;
 };
 
-/// Takes from the front of `waiting` what goes into one message, and leaves what was skipped.
+/// Takes the tensors of one message from the front of `waiting`, and leaves those that were skipped.
 FusedMessage take_message(WaitingTensors& waiting, Bytes threshold, bool padded) {
   const auto space = [&](const FusionTensor& tensor) {
     return padded ? rounded_up(tensor.size.count, kPadding) : tensor.size.count;
@@ -60,6 +61,7 @@ FusedMessage take_message(WaitingTensors& waiting, Bytes threshold, bool padded)
   std::int64_t skipped_bytes = 0;
   while (!waiting.empty()) {
     const FusionTensor next = waiting.front();
+    // A tensor joins, is skipped, or closes the message.
     if (share(first, next) && message.size.count + space(next) <= threshold.count) {
       message.parameters.push_back(next.parameter);
       message.size.count += space(next);

@@ -1,8 +1,10 @@
-// Two all-gathers per table, of values and of indices (horovod/tensorflow/__init__.py, allreduce). NCCL
-// (since 0.20, pull request 1952): both on Horovod's stream. Before, with HOROVOD_GPU_ALLREDUCE=NCCL alone,
-// Horovod's all-gather is an operator of the CPU: TensorFlow copies the rank's rows to host memory, the
-// background thread itself runs MPI_Allgatherv, a ring in which every rank passes on what it got, and
-// TensorFlow copies the rows of all ranks back.
+// Gathering of sparse gradients: two all-gathers per table, of values and of indices
+// (horovod/tensorflow/__init__.py, allreduce).
+//
+// With NCCL (since 0.20, pull request 1952) both are on Horovod's stream. Before, with
+// HOROVOD_GPU_ALLREDUCE=NCCL alone, Horovod's all-gather is an operator of the CPU. TensorFlow copies the
+// rank's rows to host memory. The background thread itself runs MPI_Allgatherv, a ring in which every rank
+// passes on what it got. Then TensorFlow copies the rows of all ranks back.
 #include <algorithm>
 
 #include "sim/collective/transport_routes.hpp"
@@ -13,7 +15,7 @@ namespace foretrain {
 
 namespace {
 
-/// Of an element of a row: it is read, and its place in the table read and written.
+/// Passes over an element of a row: it is read, and its place in the table is read and written.
 constexpr std::int64_t kAdded = 3;
 
 }  // namespace
@@ -32,6 +34,7 @@ HorovodGathering::HorovodGathering(Process& process, const HorovodSettings& sett
       add_label_(process.graph().label("add gathered rows")) {
   const bool any = std::any_of(gradients_.begin(), gradients_.end(),
                                [](const auto& gradient) { return gradient.has_value(); });
+  // The rest is for gathers over hosts: routes of the ring, and the copies of a node's ranks.
   if (!any || !settings.gathers_over_hosts) return;
   TaskGraph& graph = process.graph();
   to_host_ = graph.add_queue("copies to host memory"), to_gpu_ = graph.add_queue("copies from host memory");
@@ -62,7 +65,7 @@ Route HorovodGathering::route_of(const GpuPlace& place, CopyTo to) const {
   return to == CopyTo::gpu ? cluster.route(cpu, gpu) : cluster.route(gpu, cpu);
 }
 
-/// All ranks of the first one's node copy at once and share what PCIe links they share.
+/// Returns the flows of a copy: all ranks of the first rank's node copy at once and share PCIe links.
 std::vector<PatternFlow> HorovodGathering::copies_of_the_node(CopyTo to) const {
   const std::vector<GpuPlace>& ranks = process_.request().placement.ranks;
   std::vector<PatternFlow> flows;
@@ -78,13 +81,13 @@ Time HorovodGathering::hand_over_delay(std::uint32_t parameter) const {
   return route.latency + gradients_[parameter]->bytes() / route.bandwidth + process_.host_costs().sync_wake;
 }
 
-/// The rings go at the pace of their slowest hop: a network's, or that of a core that copies between two
-/// processes.
+/// Returns the time of both rings without other traffic. Their pace is that of the slowest hop: a network's,
+/// or that of a core that copies between two processes.
 Time HorovodGathering::alone(Bytes own) const {
   return message_latency_ * (2 * (ranks_ - 1)) + own * (ranks_ - 1) / std::min(copy_rate_, slowest_link_);
 }
 
-/// Without what the links take by themselves.
+/// Returns the part of that time which the links do not take.
 Time HorovodGathering::outside_links(Bytes own) const {
   return ring_ == kNone ? alone(own) : alone(own) - own * (ranks_ - 1) / slowest_link_;
 }
@@ -94,6 +97,7 @@ Time HorovodGathering::held(std::uint32_t parameter) const {
   return process_.on_this_host(process_.host_costs().collective_call) * 2;
 }
 
+/// Adds a task that moves data by flows, after a first part that takes a fixed time.
 TaskId HorovodGathering::send(const Sending& what, TaskId after, Time wake) {
   Task task;
   task.kind = TaskKind::copy;
@@ -106,8 +110,10 @@ TaskId HorovodGathering::send(const Sending& what, TaskId after, Time wake) {
   return process_.graph().add(task, {{after, wake}});
 }
 
+// Three tasks: to host memory, around the ring on the background thread, and back to the GPU.
 TaskId HorovodGathering::over_hosts(Bytes own, TaskId ready) {
   const Time latency = route_of(process_.request().placement.ranks.front(), CopyTo::gpu).latency;
+  // The thread is woken when its rows are in host memory; the copy back is from pageable memory.
   const TaskId out = send({to_host_, latency, to_host_pattern_, own, copy_label_}, ready, {});
   const TaskId met =
       send({thread_.queue, outside_links(own), ring_, own, mpi_label_}, out, process_.host_costs().sync_wake);
@@ -117,12 +123,14 @@ TaskId HorovodGathering::over_hosts(Bytes own, TaskId ready) {
 TaskId HorovodGathering::gather(std::uint32_t parameter, TaskId ready) {
   const SparseGradient& own = *gradients_[parameter];
   if (settings_.gathers_over_hosts) return over_hosts(own.bytes(), ready);
+  // Both gathers wait for the kernel; they follow one another on Horovod's stream.
   process_.collective({thread_, CollectiveOp::all_gather, own.values * ranks_, values_label_, kNone,
                        std::span(&ready, 1), Group::world});
   return process_.collective({thread_, CollectiveOp::all_gather, own.indices * ranks_, indices_label_, kNone,
                               std::span(&ready, 1), Group::world});
 }
 
+// The rank's own rows are in the gradient already.
 void HorovodGathering::add_rows(const HostThread& thread, std::uint32_t parameter) {
   const SparseGradient& own = *gradients_[parameter];
   const Bytes bytes = (own.values * kAdded + own.indices) * (ranks_ - 1);

@@ -1,4 +1,4 @@
-// Small messages only: their number counts, their bytes do not.
+// Negotiation of ready tensors. Its messages are small: their number counts, their bytes do not.
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -11,10 +11,10 @@ namespace foretrain {
 
 namespace {
 
-/// Rounds of a tree of so many: log2, rounded up.
+/// Returns the levels of a binary tree of `count` members: log2, rounded up.
 int levels(int count) { return std::bit_width(static_cast<unsigned>(count - 1)); }
 
-/// From the first rank to the first one on another node.
+/// Returns the latency from the first rank to the first rank on another node.
 Time network_latency(const Cluster& cluster, const Placement& placement) {
   const TransportRoutes ways(cluster, placement, DataPlace::host_memory);
   for (int rank = 1; rank < placement.size(); ++rank) {
@@ -26,6 +26,7 @@ Time network_latency(const Cluster& cluster, const Placement& placement) {
 
 }  // namespace
 
+// The levels inside a node and those between nodes are counted separately; the fullest node decides.
 Time small_message_rounds(const Cluster& cluster, const Placement& placement, const CallCosts& calls) {
   std::map<int, int> ranks_on;
   for (const GpuPlace& place : placement.ranks) ++ranks_on[place.node];
@@ -38,10 +39,13 @@ Time small_message_rounds(const Cluster& cluster, const Placement& placement, co
 }
 
 ResponseCache response_cache(int capacity, std::size_t tensors) {
+  // The same tensors come in every step, so with too little capacity each one is evicted before it comes
+  // again.
   if (capacity == 0) return ResponseCache::off;
   return tensors <= static_cast<std::size_t>(capacity) ? ResponseCache::holds_all : ResponseCache::holds_none;
 }
 
+// Four rounds of requests: two gathers and two broadcasts. With a cache the bit vectors come first.
 Time Negotiation::of_cycle(std::size_t tensors) const {
   const Time requests = rounds * 4 + request * static_cast<std::int64_t>(tensors) * ranks;
   if (cache == ResponseCache::off) return requests;

@@ -1,5 +1,5 @@
-// Hooks run on the host's timeline, ahead of the GPU: what is handed over is the event behind the kernel that
-// will write the gradient.
+// The queue of gradients. Hooks run on the host's timeline, ahead of the GPU. A hook hands over the event
+// behind the kernel that will write the gradient.
 #include <utility>
 
 #include "sim/strategy/horovod/horovod_thread.hpp"
@@ -10,8 +10,8 @@ namespace foretrain {
 
 namespace {
 
-/// An eager tape returns when it has launched all of backward; what XLA compiles is held back by the step
-/// itself.
+/// True for an eager tape, which returns when it has launched all of backward. For XLA the step itself holds
+/// gradients back.
 bool is_tape(const Framework& framework) {
   return !profile_of(framework).has_autograd_engine && framework.execution == Execution::eager;
 }
@@ -27,6 +27,7 @@ GradientQueue::GradientQueue(Process& process, const HorovodSettings& settings)
       compress_label_(process.graph().label("compress gradient")),
       hook_label_(process.graph().label("Horovod hook")) {}
 
+// TensorFlow hands a gradient over in an operator of the graph, PyTorch in a Python hook.
 Time GradientQueue::call_cost() const {
   const HostCalibration& costs = process_.host_costs();
   return profile_of(framework_).horovod_is_operator ? costs.node + costs.hand_over_node + costs.event

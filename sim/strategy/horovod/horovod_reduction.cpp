@@ -1,7 +1,9 @@
-// Plain: one all-reduce of all GPUs. Torus: reduce-scatter in the node, all-reduce of each share across
-// nodes, all-gather in the node, all on the stream. Hierarchical: the same, but across nodes the shares go
-// over the CPUs: the thread waits for the reduce-scatter, copies its share into host memory, lets MPI reduce
-// it, copies it back.
+// Reduction of one message.
+// - Plain: one all-reduce of all GPUs.
+// - Torus: reduce-scatter in the node, all-reduce of each share across nodes, all-gather in the node, all on
+//   the stream.
+// - Hierarchical: the same, but across nodes the shares go over the CPUs. The thread waits for the
+//   reduce-scatter, copies its share into host memory, lets MPI reduce it, and copies it back.
 #include <algorithm>
 
 #include "sim/collective/transport_routes.hpp"
@@ -32,6 +34,8 @@ HorovodReduction::HorovodReduction(Process& process, const HorovodSettings& sett
       gather_label_(process.graph().label("all_gather in the node")),
       copy_label_(process.graph().label("copy over host memory")),
       mpi_label_(process.graph().label("MPI all_reduce between nodes")) {
+  // Routes between CPUs are needed by the hierarchical form alone: each rank of the first node has a ring to
+  // the same rank of the next node.
   if (!blocks()) return;
   const Placement& placement = process.request().placement;
   const Cluster& cluster = process.request().cluster;
@@ -47,10 +51,10 @@ HorovodReduction::HorovodReduction(Process& process, const HorovodSettings& sett
   between_nodes_ = process.graph().add_pattern(std::move(flows));
 }
 
-/// A ring: every rank sends its part of a share 2(n - 1) times.
+/// Returns the bytes that a rank sends per byte of its share: in a ring its n-th part is sent 2(n - 1) times.
 double HorovodReduction::sent_per_byte() const { return 2.0 * (nodes_ - 1) / nodes_; }
 
-/// What the ring costs besides its bytes: messages, and the sums one core makes.
+/// Returns the time of the ring besides its bytes: messages, and the sums that one core computes.
 Time HorovodReduction::latency_between_nodes(Bytes share) const {
   return message_latency_ * (2 * (nodes_ - 1)) + scaled(share, 0.5 * sent_per_byte()) / kAdd;
 }
@@ -66,6 +70,7 @@ TaskId HorovodReduction::copy_by_host(const Route& route, Bytes share, LabelId l
                            label, {});
 }
 
+// MPI runs on the background thread, which is occupied until the ring ends.
 TaskId HorovodReduction::all_reduce_between_nodes(Bytes share) {
   Task task;
   task.kind = TaskKind::copy;
@@ -78,6 +83,8 @@ TaskId HorovodReduction::all_reduce_between_nodes(Bytes share) {
   return process_.graph().add(task);
 }
 
+// The thread waits for the reduce-scatter and is occupied until its share is back on the GPU; the all-gather
+// follows on the stream.
 TaskId HorovodReduction::over_cpus(Bytes size, std::span<const TaskId> after) {
   const Bytes share{size.count / settings_.ranks_per_node};
   const TaskId scattered = process_.collective(
@@ -114,6 +121,7 @@ TaskId HorovodReduction::reduce(Bytes size, LabelId label, std::span<const TaskI
   return process_.collective({thread_, CollectiveOp::all_reduce, size, label, kNone, after});
 }
 
+// An estimate on an idle machine, for the clock of the rehearsal.
 Time HorovodReduction::held(Bytes size) const {
   const Time call = process_.on_this_host(process_.host_costs().collective_call);
   if (settings_.levels == HorovodLevels::plain) return call;

@@ -1,5 +1,5 @@
-// Defaults moved in 0.21 (CHANGELOG, 2468 and 2435), the wait for data went to the GPU in 0.23 (2963), torus
-// came in 0.26. NCCL's all-gather in 0.20 (1952).
+// Resolution of Horovod's options. Defaults changed in 0.21 (CHANGELOG, 2468 and 2435), the wait for data
+// moved to the GPU in 0.23 (2963), and torus came in 0.26. NCCL's all-gather came in 0.20 (1952).
 #include "sim/strategy/horovod/horovod_settings.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ constexpr FrameworkVersion kUsual{0, 28}, kNewDefaults{0, 21}, kGathersByNccl{0,
 constexpr Bytes kThreshold{128LL << 20}, kOldThreshold{64LL << 20};
 constexpr Time kCycle = Time{1'000'000'000}, kOldCycle = Time{5'000'000'000};  ///< 1 ms, 5 ms
 
-/// Ranks on every node; 0 when nodes differ.
+/// Returns the number of ranks on every node; 0 when nodes differ.
 int ranks_per_node(const Placement& placement) {
   std::map<int, int> ranks_on;
   for (const GpuPlace& place : placement.ranks) ++ranks_on[place.node];
@@ -32,6 +32,8 @@ int ranks_per_node(const Placement& placement) {
   return even ? first : 0;
 }
 
+/// Returns the levels that are in effect. Options that the job's shape or Horovod's version does not allow
+/// are ignored, and the decision says why.
 HorovodLevels levels_of(const PlanRequest& request, FrameworkVersion version, Decisions& decisions) {
   const HorovodOptions& options = request.options<HorovodOptions>();
   if (!options.hierarchical_allreduce && !options.torus_allreduce) return HorovodLevels::plain;
@@ -77,6 +79,7 @@ void explain_horovod_settings(const HorovodSettings& settings, FrameworkVersion 
 
 }  // namespace
 
+// Gradients of 16 bits are not compressed again. Nodes of different sizes leave the threshold unrounded.
 HorovodSettings horovod_settings(const PlanRequest& request, Decisions& decisions) {
   const HorovodOptions& options = request.options<HorovodOptions>();
   const FrameworkVersion version = options.horovod_version.value_or(kUsual);

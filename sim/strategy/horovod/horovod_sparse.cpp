@@ -1,6 +1,6 @@
-// A look-up's forward operator makes as many elements as it copies, and reads an index of 8 bytes per row
-// (workload/layers/embedding.cpp): its FLOPs count the elements, its bytes less those of the elements are the
-// indices.
+// Sparse gradients from the operators of a network. A lookup's forward operator makes as many elements as it
+// copies, and reads an index of 8 bytes per row (workload/layers/embedding.cpp). Its FLOPs count the
+// elements; its bytes less those of the elements are the indices.
 #include "sim/strategy/horovod/horovod_sparse.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kCopied = 8;  ///< bytes of an element of the result: read and written in fp32
 
-/// The look-up of a layer that grows with the batch; nullptr when it has none.
+/// Returns the lookup of a layer that grows with the batch; nullptr when it has none.
 const Operator* look_up_of(const ExpandedModel& model, std::uint32_t layer) {
   const auto found = std::find_if(model.forward.begin(), model.forward.end(), [&](const Operator& op) {
     return op.layer == layer && op.cls == OperatorClass::embedding && op.flops.per_sample > 0;
@@ -25,6 +25,7 @@ const Operator* look_up_of(const ExpandedModel& model, std::uint32_t layer) {
 
 }  // namespace
 
+// A gradient is sparse where the backward step that completes it is a lookup's.
 std::vector<std::optional<SparseGradient>> sparse_gradients(const PlanRequest& request) {
   const Workload& workload = request.workload;
   const ExpandedModel& model = *workload.model;

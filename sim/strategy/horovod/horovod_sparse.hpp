@@ -1,4 +1,4 @@
-// Gradients that are rows of a looked-up table: TensorFlow hands them over as values and indices
+// Sparse gradients: rows of a looked-up table, which TensorFlow hands over as values and indices
 // (tf.IndexedSlices).
 #pragma once
 
@@ -11,16 +11,16 @@
 
 namespace foretrain {
 
-/// What one rank has of a table's gradient after a backward pass.
+/// The part of a table's gradient that one rank has after a backward pass.
 struct SparseGradient {
   Bytes values{};
-  Bytes indices{};  ///< of 8 bytes
+  Bytes indices{};  ///< indices of 8 bytes each
   Bytes bytes() const { return {values.count + indices.count}; }
 };
 
-/// By parameter. Sparse are tables in which every sample looks up rows of its own and which nothing else
-/// uses: a table that is also the weight of a product gets a dense gradient, for TensorFlow adds up the two.
-/// Empty outside TensorFlow and with `sparse_as_dense`.
+/// Returns the sparse gradients by parameter. Sparse are tables in which every sample looks up rows of its
+/// own and which nothing else uses. A table that is also the weight of a product gets a dense gradient,
+/// because TensorFlow adds up the two. All entries are empty outside TensorFlow and with `sparse_as_dense`.
 std::vector<std::optional<SparseGradient>> sparse_gradients(const PlanRequest& request);
 
 }  // namespace foretrain

@@ -1,5 +1,6 @@
-// A cycle is a host task that waits for its moment and for the gradients it found; its messages follow in
-// order. Copies into and out of the fusion buffer run on Horovod's stream, beside backward.
+// The background thread's tasks. A cycle is a host task that waits for its moment and for the gradients that
+// it found; its messages follow in order. Copies into and out of the fusion buffer run on Horovod's stream,
+// beside backward.
 #include "sim/strategy/horovod/horovod_thread.hpp"
 
 #include <algorithm>
@@ -48,13 +49,14 @@ CycleRules HorovodThread::rules() const {
           .launch = [this](const FusedMessage& message) { return launch_time(message); }};
 }
 
-/// Kernels, or single copies, each way.
+/// Returns the number of kernels, or of single copies, in one direction.
 std::size_t HorovodThread::copies_of(const FusedMessage& message) const {
   if (!message.is_fused()) return 0;
   const std::size_t tensors = message.parameters.size();
   return settings_.batched_copies ? (tensors + kBatch - 1) / kBatch : tensors;
 }
 
+// The clock of the rehearsal needs the work of the thread for a message, once its data are there.
 Time HorovodThread::launch_time(const FusedMessage& message) const {
   const HostCalibration& costs = process_.host_costs();
   const auto tensors = static_cast<std::int64_t>(message.parameters.size());
@@ -66,7 +68,7 @@ Time HorovodThread::launch_time(const FusedMessage& message) const {
          held;
 }
 
-/// Each tensor is read and written once.
+/// Copies a message into or out of the fusion buffer: each tensor is read and written once.
 TaskId HorovodThread::copy(const FusedMessage& message, LabelId label, std::span<const TaskId> after) {
   const std::size_t step = settings_.batched_copies ? kBatch : 1;
   const std::vector<Parameter>& parameters = process_.request().workload.model->parameters;
@@ -91,6 +93,7 @@ void HorovodThread::perform(const FusedMessage& message, LabelId label) {
   TaskId ready = 0;  // all gradients come from one stream: the latest kernel is the last to end
   for (const std::uint32_t parameter : message.parameters)
     ready = std::max(ready, handed_over_[parameter].ready);
+  // Before 0.23 the thread itself polls for the data; later the GPU waits for them.
   if (settings_.waits_for_data)
     process_.host_for(thread_, {}, Account::exposed_communication, {{ready, costs.sync_wake}});
   process_.host(thread_,
@@ -105,6 +108,7 @@ void HorovodThread::perform(const FusedMessage& message, LabelId label) {
 void HorovodThread::add_cycles(const std::vector<Cycle>& cycles, TaskId origin,
                                const std::vector<Enqueued>& gradients) {
   for (const Enqueued& gradient : gradients) handed_over_[gradient.parameter] = gradient;
+  // Messages are numbered over the whole step.
   std::size_t number = 0;
   for (const Cycle& cycle : cycles) {
     TaskId newest = 0;  // hooks run on one thread, one after the other
@@ -117,6 +121,7 @@ void HorovodThread::add_cycles(const std::vector<Cycle>& cycles, TaskId origin,
     task.queue = thread_.queue;
     task.duration = cycle.negotiation;
     task.label = cycle_label_;
+    // The cycle begins at its rehearsed time, but never before its gradients are in the queue.
     process_.graph().add(task, {{origin, cycle.start}, {newest}});
     for (const FusedMessage& message : cycle.messages) {
       perform(message, process_.graph().label(fmt::format("all_reduce message {}", number++)));
@@ -124,6 +129,7 @@ void HorovodThread::add_cycles(const std::vector<Cycle>& cycles, TaskId origin,
   }
 }
 
+/// Takes the gradients of a message back on the main thread: it waits, and decompresses or adds rows.
 void HorovodThread::take_back(const Done& done) {
   const HostThread thread = process_.main_thread();
   const bool is_operator = profile_of(process_.request().workload.framework).horovod_is_operator;
@@ -134,6 +140,7 @@ void HorovodThread::take_back(const Done& done) {
                 take_back_label_);
   if (gathering_.is_sparse(done.parameters.front()))
     return gathering_.add_rows(thread, done.parameters.front());
+  // Compressed gradients are cast back one by one.
   if (!settings_.compresses) return;
   for (const std::uint32_t parameter : done.parameters) {
     const std::int64_t elements = process_.request().workload.model->parameters[parameter].elements;

@@ -1,5 +1,5 @@
-// Horovod's background thread in the graph: its cycles, what it launches on its stream, and the main thread's
-// wait for it.
+// Horovod's background thread in the graph: its cycles, the work that it launches on its stream, and the main
+// thread's wait for it.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,11 @@
 
 namespace foretrain {
 
-// The clock of Horovod's background thread: which gradients fall into which cycle, and when each cycle
-// begins.
-
-/// A gradient on the timeline of one step. Times count from one moment of the step, the same for all.
+/// A gradient on the timeline of one step. All times count from the same moment of the step.
 struct Arrival {
   FusionTensor tensor;
-  Time enqueued{};  ///< the framework has handed it to Horovod
-  Time ready{};     ///< its kernel has ended
+  Time enqueued{};  ///< the time at which the framework has handed it to Horovod
+  Time ready{};     ///< the time at which its kernel has ended
 };
 
 /// A cycle that finds gradients in the queue.
@@ -35,44 +32,45 @@ struct Cycle {
 };
 
 /// The times that decide the background thread's cycles: when it wakes, how much it fuses, and how long
-/// negotiation and launches keep it.
+/// negotiation and launches occupy it.
 struct CycleRules {
   Time cycle_time{};  ///< from start to start, unless a cycle's own work takes longer
   Bytes threshold{};
   bool padded = true;
   /// The thread waits until a message's gradients have been computed before it launches anything.
   bool waits_for_data = false;
-  std::function<Time(std::size_t)> negotiation;     ///< of so many tensors
-  std::function<Time(const FusedMessage&)> launch;  ///< how long a message keeps the thread
+  std::function<Time(std::size_t)> negotiation;     ///< time to negotiate a number of tensors
+  std::function<Time(const FusedMessage&)> launch;  ///< time for which a message occupies the thread
 };
 
-/// The cycles of a step when the first one begins at `first`. Requires arrivals in the order of `enqueued`.
+/// Returns the cycles of a step when the first one begins at `first`. Requires arrivals in the order of
+/// `enqueued`.
 std::vector<Cycle> run_cycles(std::span<const Arrival> arrivals, const CycleRules& rules, Time first);
 
-/// The clock runs freely, so a step meets it in any phase. These are the cycles of the phase, out of 32
-/// evenly spaced ones, whose last launch is nearest to the mean over all: the last gradient waits about half
-/// a cycle.
+/// Returns the cycles of a typical phase. The clock runs freely, so a step meets it in any phase. Of 32
+/// evenly spaced phases the one is taken whose last launch is nearest to the mean over all: the last gradient
+/// waits about half a cycle.
 std::vector<Cycle> typical_cycles(std::span<const Arrival> arrivals, const CycleRules& rules);
 
-// How Horovod's background thread reduces one message: one NCCL call, or two levels of the machine.
-
-/// Sums gradients the way Horovod does: hooks put tensors into a queue, the background thread negotiates and
-/// fuses them, NCCL sums the fusion buffer. One object for each simulated process; it must outlive the step.
+/// Adds the reduction of one message to the graph: one NCCL call, or two levels of the machine. There is one
+/// object for each simulated process; it must outlive the planning of the step.
 class HorovodReduction {
  public:
-  /// `thread`: the background thread.
+  /// `thread` is the background thread.
   HorovodReduction(Process& process, const HorovodSettings& settings, const HostThread& thread);
 
-  /// Launches it on the NCCL stream behind `after`; returns its last task there.
+  /// Launches a message on the NCCL stream behind `after`; returns its last task there.
   TaskId reduce(Bytes size, LabelId label, std::span<const TaskId> after);
-  /// How long the thread is kept once the data are there; on an idle machine.
+  /// Returns how long the thread is occupied once the data are there, on an idle machine.
   Time held(Bytes size) const;
-  /// Whether the thread waits for the GPU, so that it needs the data before it can go on.
+  /// True where the thread waits for the GPU, so that it needs the data before it can go on.
   bool blocks() const { return settings_.levels == HorovodLevels::hierarchical; }
 
  private:
+  /// Adds a reduction of two levels, over CPUs or on the stream.
   TaskId over_cpus(Bytes size, std::span<const TaskId> after);
   TaskId on_torus(Bytes size, LabelId label, std::span<const TaskId> after);
+  /// Adds MPI's ring between the CPUs of nodes, and a copy between GPU and host on the thread.
   TaskId all_reduce_between_nodes(Bytes share);
   TaskId copy_by_host(const Route& route, Bytes share, LabelId label);
   Route between_gpu_and_host() const;
@@ -89,31 +87,31 @@ class HorovodReduction {
   LabelId scatter_label_, gather_label_, copy_label_, mpi_label_;
 };
 
-// How Horovod brings sparse gradients together: every rank gets the rows of all ranks, by NCCL or, before
-// 0.20, by MPI in host memory.
-
-/// The exchange of sparse gradients (embedding tables) by all-gather of rows and indices.
+/// Adds the exchange of sparse gradients (embedding tables): every rank gets the rows and indices of all
+/// ranks, by NCCL or, before 0.20, by MPI in host memory.
 class HorovodGathering {
  public:
-  /// `thread`: the background thread.
+  /// `thread` is the background thread.
   HorovodGathering(Process& process, const HorovodSettings& settings, const HostThread& thread);
 
   bool is_sparse(std::uint32_t parameter) const { return gradients_[parameter].has_value(); }
-  /// Rows of all ranks, with their indices.
+  /// Returns the bytes of the rows of all ranks, with their indices.
   Bytes gathered(std::uint32_t parameter) const;
-  /// MPI: the gradient is handed over only when TensorFlow has copied it into host memory; how long after its
-  /// kernel.
+  /// Returns the delay between a gradient's kernel and its hand-over. With MPI a gradient is handed over only
+  /// when TensorFlow has copied it into host memory; otherwise the delay is 0.
   Time hand_over_delay(std::uint32_t parameter) const;
-  /// Behind the kernel `ready`; returns the task at whose end the rows of all ranks are on the GPU.
+  /// Gathers rows behind the kernel `ready`; returns the task at whose end the rows of all ranks are on the
+  /// GPU.
   TaskId gather(std::uint32_t parameter, TaskId ready);
-  /// How long the thread is kept.
+  /// Returns how long the thread is occupied.
   Time held(std::uint32_t parameter) const;
-  /// The other ranks' rows are added to the table's gradient, on the compute stream; backward has done that
-  /// with the rank's own.
+  /// Adds the other ranks' rows to the table's gradient, on the compute stream. Backward has added the rank's
+  /// own.
   void add_rows(const HostThread& thread, std::uint32_t parameter);
 
  private:
   enum class CopyTo { host, gpu };
+  /// A copy or ring over host memory, as a task of the graph.
   struct Sending {
     QueueId queue;
     Time first;  ///< before the flows start
@@ -123,6 +121,7 @@ class HorovodGathering {
   };
   TaskId send(const Sending& what, TaskId after, Time wake);
   std::vector<PatternFlow> copies_of_the_node(CopyTo to) const;
+  /// Adds a gather over host memory.
   TaskId over_hosts(Bytes own, TaskId ready);
   Time alone(Bytes own) const;
   Time outside_links(Bytes own) const;
@@ -140,9 +139,6 @@ class HorovodGathering {
   LabelId values_label_, indices_label_, copy_label_, mpi_label_, add_label_;
 };
 
-// What the framework does for Horovod in a backward pass: it hands over each gradient, compressed if asked
-// for.
-
 /// A gradient in the queue of the background thread.
 struct Enqueued {
   std::uint32_t parameter;
@@ -150,20 +146,23 @@ struct Enqueued {
   TaskId ready;  ///< kernel at whose end its data are there
 };
 
-/// PyTorch: a Python hook per gradient. TensorFlow: an operator of the graph, which runs when the executor
-/// has launched the gradient's kernel; in XLA, and behind an eager tape, all gradients come out together
-/// behind backward's last kernel.
+/// The framework's side of a backward pass: it hands over each gradient, compressed if the options say so.
+/// PyTorch has a Python hook per gradient. TensorFlow has an operator of the graph, which runs when the
+/// executor has launched the gradient's kernel. In XLA, and behind an eager tape, all gradients appear
+/// together behind backward's last kernel.
 class GradientQueue {
  public:
   GradientQueue(Process& process, const HorovodSettings& settings);
-  /// A backward pass whose gradients are only added up.
+  /// Counts a gradient of a backward pass whose gradients are only added up.
   void count_down();
+  /// Hands over a gradient whose kernel was launched last, or holds it back until end_backward().
   void on_gradient(std::uint32_t parameter);
   void end_backward();
-  /// What was handed over since the last call, in that order.
+  /// Returns the gradients handed over since the last call, in that order.
   std::vector<Enqueued> take() { return std::exchange(enqueued_, {}); }
 
  private:
+  /// Hands one gradient over, compressed if the options say so.
   void enqueue(const HostThread& thread, std::uint32_t parameter, TaskId ready);
   Time call_cost() const;
 
@@ -177,33 +176,38 @@ class GradientQueue {
   std::vector<Enqueued> enqueued_;
 };
 
-/// The tasks that Horovod's background thread adds to a step's graph: cycles with negotiation and launches,
-/// and the wait of optimizer.step() for all reductions.
+/// Adds the background thread's tasks to a step's graph: cycles with negotiation and launches, and the wait
+/// of optimizer.step() for all reductions.
 class HorovodThread {
  public:
   HorovodThread(Process& process, const HorovodSettings& settings);
 
   const HorovodGathering& gathering() const { return gathering_; }
-  /// Durations of what the thread does, for the clock. Refers to this object.
+  /// Returns the durations of the thread's work, for its clock. The result refers to this object.
   CycleRules rules() const;
-  /// One step's cycles, each `Cycle::start` after the end of `origin`, on the gradients that were handed
-  /// over.
+  /// Adds the cycles of one step on the gradients that were handed over. Each `Cycle::start` counts from the
+  /// end of `origin`.
   void add_cycles(const std::vector<Cycle>& cycles, TaskId origin, const std::vector<Enqueued>& gradients);
-  /// optimizer.step(): the main thread waits until every reduction has ended on the GPU, then takes the
+  /// Adds optimizer.step(): the main thread waits until every reduction has ended on the GPU, then takes the
   /// gradients back.
   void synchronize();
 
  private:
+  /// A message that was launched, with the task at whose end its sums are on the GPU.
   struct Done {
     TaskId last;
     std::vector<std::uint32_t> parameters;
   };
+  /// Adds the thread's work for one message.
   void perform(const FusedMessage& message, LabelId label);
+  /// Adds copy in, reduction and copy out of one message.
   TaskId reduce(const FusedMessage& message, LabelId label, TaskId ready);
   bool is_sparse(const FusedMessage& message) const {
     return gathering_.is_sparse(message.parameters.front());
   }
+  /// Adds the copies of a message into or out of the fusion buffer.
   TaskId copy(const FusedMessage& message, LabelId label, std::span<const TaskId> after);
+  /// Adds the main thread's work for one reduced message.
   void take_back(const Done& done);
   Time launch_time(const FusedMessage& message) const;
   std::size_t copies_of(const FusedMessage& message) const;

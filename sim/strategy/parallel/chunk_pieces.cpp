@@ -1,4 +1,5 @@
-// Kernels by their models, exchanges by the links of their groups, calls by the framework's host times.
+// Times of a chunk's steps: kernels by their models, exchanges by the links of their groups, calls by the
+// framework's host times.
 #include "sim/strategy/parallel/chunk_pieces.hpp"
 
 #include <algorithm>
@@ -11,10 +12,12 @@ namespace foretrain {
 
 namespace {
 
+/// Exchanges have a group of ranks; all other steps are kernels.
 bool is_exchange(const LayerStep& step) { return step.kind == LayerStep::Kind::exchange; }
 
-/// Takes the final norm out of a head: its kernels, and the exchange of tensor ranks between norm and head.
-/// None where exchanges run beside products, which count on each other's places.
+/// Takes the final norm out of a head and returns it: its kernels, and the exchange of tensor ranks between
+/// norm and head. Returns none where exchanges overlap with products, because their steps refer to each other
+/// by index.
 std::optional<LayerProgram> take_norm(LayerProgram& head) {
   const auto is_tied = [](const LayerStep& step) { return step.behind || step.waits_for >= 0; };
   if (std::ranges::any_of(head.forward, is_tied) || std::ranges::any_of(head.backward, is_tied)) return {};
@@ -32,15 +35,16 @@ std::optional<LayerProgram> take_norm(LayerProgram& head) {
   return norm;
 }
 
+/// A layer has two norms, which every tensor rank holds whole.
 double norms_of_layer(const ParameterCount& counts) { return 2 * static_cast<double>(counts.norm); }
 
-/// Prices steps on one GPU and its host.
+/// Computes the times of steps on one GPU and its host.
 class StepPrices {
  public:
   explicit StepPrices(const TimingSite& site)
       : site_(site), node_(site.cluster.node_spec(0)), kernels_(site.job.kernels()) {}
 
-  /// `is_wide`: products run in 16 bit whatever the job's precision.
+  /// Times one step. `is_wide`: products run in 16 bits regardless of the job's precision.
   PricedStep price(const LayerStep& step, bool is_wide) const;
   std::vector<PricedStep> price(const std::vector<LayerStep>& steps, bool is_wide) const;
 
@@ -52,6 +56,7 @@ class StepPrices {
   const LayerKernels& kernels_;
 };
 
+/// Returns the seconds of a kernel by its model: matrix product, fused attention, or memory traffic.
 double StepPrices::kernel_s(const LayerStep& step, bool is_wide) const {
   const KernelCalibration& calibration = site_.device.kernel;
   switch (step.kind) {
@@ -74,6 +79,8 @@ PricedStep StepPrices::price(const LayerStep& step, bool is_wide) const {
   if (step.kind == LayerStep::Kind::exchange) {
     const ExchangeTime& time = site_.exchanges.at(group_of(step.along), step.exchange, step.bytes);
     const bool is_skewed = step.along == ParallelAxis::tensor && site_.job.degrees.pipeline > 1;
+    // Under a pipeline tensor ranks reach an exchange at different times. The skew is charged once for each
+    // rank of the group.
     const Time skew = is_skewed ? site_.job.skew() * site_.job.degrees.tensor : Time{};
     return {seconds(time.seconds * step.exposed) + skew, site_.on_host_of_site(kernels_.exchange),
             time.gpu_share, &step};
@@ -91,12 +98,14 @@ std::vector<PricedStep> StepPrices::price(const std::vector<LayerStep>& steps, b
 
 }  // namespace
 
+/// The array follows the order of ParallelAxis; axis `none` is not asked for.
 RankGroup group_of(ParallelAxis along) {
   constexpr RankGroup kGroups[] = {RankGroup::tensor, RankGroup::tensor, RankGroup::context,
                                    RankGroup::expert, RankGroup::expert_tensor};
   return kGroups[static_cast<std::size_t>(along)];
 }
 
+/// PassStream begins with the axes after `none`, in the same order.
 PassStream stream_of(ParallelAxis along) {
   return static_cast<PassStream>(static_cast<std::size_t>(along) -
                                  static_cast<std::size_t>(ParallelAxis::tensor));
@@ -113,6 +122,8 @@ Time TimingSite::on_host_of_site(Time reference) const {
   return seconds(to_seconds(on_host(reference, host, device.host)) * host_factor);
 }
 
+/// Experts held by a rank are counted times the tensor degree, so that the later division by it gives the
+/// rank's number.
 double dense_parameters(const LargeModelRun& job, const ParameterCount& counts, bool experts) {
   if (!experts) return static_cast<double>(counts.attention + counts.dense);
   const ExpertLayers& own = *job.shape.experts;
@@ -129,6 +140,8 @@ double expert_parameters(const LargeModelRun& job, const ParameterCount& counts)
          (job.degrees.expert * job.degrees.expert_tensor);
 }
 
+/// Parameters are cut over tensor ranks, except for the uncut ones. Recomputed forward steps stand before
+/// those of backward.
 ChunkPiece* ChunkPieces::add(LayerProgram program, double parameters, double uncut, bool is_layer,
                              bool is_wide) {
   const StepPrices prices(site_);
@@ -142,6 +155,8 @@ ChunkPiece* ChunkPieces::add(LayerProgram program, double parameters, double unc
   return &piece;
 }
 
+/// Experts leave the dense count of the piece when ranks cut them, because they are gathered and reduced in
+/// groups of their own.
 const ChunkPiece* ChunkPieces::add_layer(const LayerSlice& slice, const ParameterCount& counts, bool experts,
                                          bool is_wide) {
   const LargeModelRun& job = site_.job;
@@ -153,10 +168,12 @@ const ChunkPiece* ChunkPieces::add_layer(const LayerSlice& slice, const Paramete
   return piece;
 }
 
+/// Recomputed layers are the first of a chunk; layers with experts and layers in 16 bits are the last.
 void ChunkPieces::add_layers(const StageChunk& chunk, const ParameterCount& counts) {
   const LargeModelRun& job = site_.job;
   const int recomputed = job.recomputed_of(chunk.layers);
-  std::array<const ChunkPiece*, 8> known{};  // with experts or without, wide or not, recomputed or not
+  // One piece for each combination: with experts or without, wide or not, recomputed or not.
+  std::array<const ChunkPiece*, 8> known{};
   for (int i = 0; i < chunk.layers; ++i) {
     LayerSlice own = job.slice();
     if (i >= recomputed) own.recompute = Recompute::none;
@@ -169,6 +186,8 @@ void ChunkPieces::add_layers(const StageChunk& chunk, const ParameterCount& coun
   }
 }
 
+/// The join multiplies the concatenated hidden state and embedding (2 hidden values) by a matrix with
+/// `hidden` columns.
 void ChunkPieces::add_next_tokens(const ParameterCount& counts) {
   const LargeModelRun& job = site_.job;
   if (job.next_tokens == 0) return;
@@ -182,7 +201,8 @@ void ChunkPieces::add_next_tokens(const ParameterCount& counts) {
   for (int i = 0; i < job.next_tokens; ++i) all_.insert(all_.end(), pieces.begin(), pieces.end());
 }
 
-/// A loss over chunks wraps norm and head apart: both come together for each of the two.
+/// Adds the head. A loss over chunks wraps norm and head separately, and the parameters of both are gathered
+/// for each of the two.
 void ChunkPieces::add_head(const ParameterCount& counts) {
   const LargeModelRun& job = site_.job;
   const auto all = static_cast<double>(counts.head), norm = static_cast<double>(counts.norm);

@@ -1,4 +1,5 @@
-// The embedding, layers and head of a chunk, with what each of their steps takes on a GPU and its host.
+// The pieces of a model chunk (embedding, layers, head) and the time of each of their steps on a GPU and its
+// host.
 #pragma once
 
 #include <deque>
@@ -11,73 +12,87 @@
 
 namespace foretrain {
 
-/// What passes are priced with; all must outlive what is made of it.
+/// The machine that passes are timed on. All referenced objects must outlive everything that is built from
+/// it.
 struct TimingSite {
   const LargeModelRun& job;
   const Cluster& cluster;
   const DeviceModel& device;
   GroupExchanges& exchanges;
-  double kernel_factor = 1;  ///< slowest rank, busy node
-  double host_factor = 1;    ///< busy node
-  /// What reference time on the host becomes on this one.
+  /// Factor on kernel times: the slowest rank and a busy node.
+  double kernel_factor = 1;
+  /// Factor on host times: a busy node.
+  double host_factor = 1;
+  /// Converts host time on the reference CPU to this host's. Returns zero under CUDA graphs, where the host
+  /// issues no single calls.
   Time on_host_of_site(Time reference) const;
 };
 
-/// One step of a layer with its times.
+/// One step of a layer with its time on the GPU and on the host.
 struct PricedStep {
   Time gpu{}, host{};
-  double share = 0;  ///< of the GPU, taken from kernels beside it
+  /// Fraction of the GPU that it takes from concurrent kernels.
+  double share = 0;
   const LayerStep* step = nullptr;
 };
 
-/// A layer, or an end of the network.
+/// A layer, or an end of the network (embedding, norm, head).
 struct ChunkPiece {
   LayerProgram program;
-  std::vector<PricedStep> forward, backward;  ///< backward with what runs again in front
-  double parameters = 0;                      ///< of a rank, but for experts
-  double experts = 0;                         ///< parameters of a rank's own experts
-  double gathered = 0;                        ///< parameters that come together for it, but for experts
+  /// Timed steps. Backward starts with the forward steps that recomputation repeats.
+  std::vector<PricedStep> forward, backward;
+  /// Parameters of one rank, without experts.
+  double parameters = 0;
+  /// Parameters of the rank's own experts.
+  double experts = 0;
+  /// Parameters that have to be gathered before the piece runs, without experts.
+  double gathered = 0;
   bool is_layer = false;
-  bool is_loss = false;  ///< the head inside a loss over chunks: nothing is gathered ahead of it or by it
+  /// The head inside a loss over chunks: its parameters are not gathered ahead, and it gathers none ahead.
+  bool is_loss = false;
 };
 
-/// What of a piece ranks share out.
+/// Parameters of a piece that data-parallel ranks share.
 struct PieceParameters {
   double dense = 0, experts = 0;
 };
 
-/// The pieces of a chunk in forward order; those that are alike are priced once.
+/// The pieces of a chunk in forward order. Equal pieces are timed once and shared, so the cost depends on the
+/// kinds of layers and not on their number.
 class ChunkPieces {
  public:
   ChunkPieces(const TimingSite& site, const StageChunk& chunk);
   const std::vector<const ChunkPiece*>& in_order() const { return all_; }
 
  private:
-  /// `uncut`: of the parameters, those that each tensor rank has whole. `is_wide`: products run in 16 bit
-  /// where the others run in 4.
+  /// Adds a kind of piece. `uncut`: those of the parameters that every tensor rank holds whole. `is_wide`:
+  /// products run in 16 bits where those of other layers run in 4.
   ChunkPiece* add(LayerProgram program, double parameters, double uncut, bool is_layer, bool is_wide = false);
-  /// A layer; experts that ranks cut are a part of its own.
+  /// Adds a layer. `experts`: the layer has experts, whose cut parameters are counted apart.
   const ChunkPiece* add_layer(const LayerSlice& slice, const ParameterCount& counts, bool experts,
                               bool is_wide);
   void add_head(const ParameterCount& counts);
   void add_layers(const StageChunk& chunk, const ParameterCount& counts);
-  /// A layer and the head once more for each further token that is predicted, behind the head.
+  /// Adds, after the head, a layer and the head once more for each further token that the network predicts.
   void add_next_tokens(const ParameterCount& counts);
 
   const TimingSite& site_;
+  /// One piece of each kind; a deque keeps references valid.
   std::deque<ChunkPiece> sorts_;
+  /// All pieces, in forward order.
   std::vector<const ChunkPiece*> all_;
 };
 
-/// Parameters of one layer times the tensor degree: those that a rank has of it, were dense ones not cut.
-/// An expert's are cut by the expert degrees instead.
+/// Returns the parameters of one layer times the tensor degree, without those of experts that ranks cut. A
+/// rank's own number is this divided by the tensor degree. Experts count as they are cut by the expert
+/// degrees.
 double dense_parameters(const LargeModelRun& job, const ParameterCount& counts, bool experts);
-/// Parameters of the experts that one rank has in a layer; 0 in a network without experts.
+/// Returns the parameters of the experts that one rank has in a layer; 0 in a network without experts.
 double expert_parameters(const LargeModelRun& job, const ParameterCount& counts);
 
-/// Who exchanges along some ranks; requires one that is not `none`.
+/// Returns the group that exchanges along an axis. Requires an axis that is not `none`.
 RankGroup group_of(ParallelAxis along);
-/// The stream that exchanges along some ranks run on, and what waiting for them is charged to.
+/// Return the stream of the exchanges along an axis, and the account of the time spent waiting for them.
 PassStream stream_of(ParallelAxis along);
 PassCharge charge_of(ParallelAxis along);
 

@@ -1,4 +1,4 @@
-// Kernels and exchanges of a chunk's passes by name, for traces.
+// Kernels and exchanges of a chunk's passes by name, and their messages, for traces and recorded steps.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -10,6 +10,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns, for example, "all-gather of 8 MiB among tensor ranks".
 std::string exchange_text(const LayerStep& step) {
   constexpr std::string_view kNames[] = {"all-reduce", "all-gather", "reduce-scatter", "all-to-all",
                                          "ring pass"};
@@ -19,6 +20,7 @@ std::string exchange_text(const LayerStep& step) {
                      kAlong[static_cast<std::size_t>(step.along)]);
 }
 
+/// Returns the name of a step in a trace.
 std::string text_of_step(const LayerStep& step) {
   switch (step.kind) {
     case LayerStep::Kind::product:
@@ -34,7 +36,8 @@ std::string text_of_step(const LayerStep& step) {
   return {};
 }
 
-/// What of the tasks ran between two moments, counted from the first, `factor` times as long.
+/// Returns the parts of tasks that ran between two moments, in seconds from the first. All times are
+/// multiplied by `factor`.
 std::vector<PassSpan> spans_between(const SimulatedPasses& ran, Time from, Time until, double factor) {
   const std::vector<Task>& tasks = ran.writer.pass().graph().tasks();
   std::vector<PassSpan> out;
@@ -51,6 +54,8 @@ std::vector<PassSpan> spans_between(const SimulatedPasses& ran, Time from, Time 
 
 }  // namespace
 
+/// Traces show every layer, while at() may have extrapolated. The factors stretch the simulated spans to
+/// at()'s totals.
 ChunkSpans ChunkTimer::spans(const StageChunk& chunk, bool from_idle) {
   const ChunkPieces pieces(site_, chunk);
   if (pieces.in_order().empty()) return {};
@@ -72,6 +77,7 @@ std::vector<PieceParameters> ChunkTimer::parameters(const StageChunk& chunk) con
   return out;
 }
 
+/// Tasks are numbered in the order in which they were added, so comparing numbers separates the two passes.
 ChunkMessages ChunkTimer::messages(const StageChunk& chunk, bool from_idle) const {
   const ChunkPieces pieces(site_, chunk);
   ChunkMessages out;

@@ -1,5 +1,8 @@
-// A pass is a small task graph: the host's calls one after the other, kernels on the compute stream, each
-// group's exchanges on a stream of its own. What the compute stream waited for is read from the timeline.
+// A pass is a small task graph: the host's calls in sequence, kernels on the compute stream, and each group's
+// exchanges on a stream of its own. The timeline then tells what the compute stream waited for.
+//
+// The cost of a simulation grows with the layers of a chunk, but all layers of a kind behave alike once the
+// first ones have run. At most kSimulatedLayers of them are simulated; the rest is extrapolated linearly.
 #include "sim/strategy/parallel/chunk_timing.hpp"
 
 #include <algorithm>
@@ -10,11 +13,13 @@ namespace foretrain {
 
 namespace {
 
-/// Layers that are simulated one by one; beyond them each costs what the last two did.
+/// Number of layers that are simulated one by one. Each further layer costs as much as the last ones.
 constexpr int kSimulatedLayers = 6;
-/// Passes until the host has run ahead as far as it will.
+/// Passes before the measured one, until the host has run ahead as far as it can.
 constexpr int kWarmPasses = 2;
 
+/// Splits the time between two moments by following the compute stream's critical path backwards. Time that
+/// no account covers is charged to the host.
 PassTime pass_between(const PassGraph& pass, const Timeline& timeline, Time from, Time until, TaskId first) {
   const CriticalPath path =
       sum_of(pass.graph(), queue_path(pass.graph(), timeline, pass.compute(), from, until, first));
@@ -29,6 +34,7 @@ PassTime pass_between(const PassGraph& pass, const Timeline& timeline, Time from
   return time;
 }
 
+/// Sums up the host's calls and the bytes of tensor ranks' reduce-scatters.
 void add_launches(const std::vector<PricedStep>& steps, ChunkTime& time) {
   for (const PricedStep& priced : steps) {
     const LayerStep& step = *priced.step;
@@ -38,6 +44,7 @@ void add_launches(const std::vector<PricedStep>& steps, ChunkTime& time) {
   }
 }
 
+/// Adds the figures that need no simulation, and the share of weight gradients in the backward kernels.
 void add_issue_and_flops(const ChunkPieces& pieces, ChunkTime& time) {
   double backward = 0, weights = 0;
   for (const ChunkPiece* piece : pieces.in_order()) {
@@ -51,7 +58,7 @@ void add_issue_and_flops(const ChunkPieces& pieces, ChunkTime& time) {
   time.weight_share = backward > 0 ? weights / backward : 0;
 }
 
-/// Of the GPU, while tokens are sent to experts.
+/// Returns the largest fraction of the GPU that an exchange with experts takes.
 double expert_share(const ChunkPieces& pieces) {
   double share = 0;
   for (const ChunkPiece* piece : pieces.in_order())
@@ -60,7 +67,7 @@ double expert_share(const ChunkPieces& pieces) {
   return share;
 }
 
-/// All layers one by one; the last passes count.
+/// Simulates all layers one by one. The last forward and backward pass count.
 ChunkTime simulate_layers(const TimingSite& site, const StageChunk& chunk, bool from_idle) {
   const ChunkPieces pieces(site, chunk);
   ChunkTime time;
@@ -76,7 +83,8 @@ ChunkTime simulate_layers(const TimingSite& site, const StageChunk& chunk, bool 
   return time;
 }
 
-/// The parts share the whole as they do where it was simulated, as far as none shrinks below nothing.
+/// Extrapolates a pass linearly from two simulations. Every part is extended by itself and clamped at zero;
+/// then all parts are scaled so that they sum to the extended total.
 PassTime extended(const PassTime& fewer, const PassTime& more, double extra) {
   const auto extend = [extra](double a, double b) { return std::max(0.0, b + extra * (b - a)); };
   PassTime out;
@@ -94,7 +102,7 @@ PassTime extended(const PassTime& fewer, const PassTime& more, double extra) {
 
 }  // namespace
 
-/// Where the host runs ahead, passes follow each other until it has.
+/// If the host runs ahead, passes follow each other until it has reached its lead.
 SimulatedPasses::SimulatedPasses(const TimingSite& site, const ChunkPieces& pieces, bool from_idle)
     : writer(site, pieces, from_idle ? 1 : kWarmPasses + 1) {
   begin = writer.pass().mark();
@@ -105,12 +113,15 @@ SimulatedPasses::SimulatedPasses(const TimingSite& site, const ChunkPieces& piec
     if (from_idle) writer.pass().host_waits_for(middle);
     end = writer.backward();
   }
+  // Exchanges have durations and no flows here, so the rate of links has no effect.
   timeline = run(writer.pass().graph(), [](LinkId) { return ByteRate{1e18}; });
 }
 
 ChunkTimer::ChunkTimer(const TimingSite& site) : site_(site) {}
 
-/// Layers with experts come behind those without; where a chunk has both, the former are what is repeated.
+/// Layers with experts come after those without. If a chunk has both, those with experts are repeated and the
+/// others are simulated in full. Chunks with layers of several kinds in one run cannot be extrapolated and
+/// are simulated whole.
 ChunkTime ChunkTimer::simulate(const StageChunk& chunk, bool from_idle) const {
   const int repeated = chunk.expert_layers > 0 ? chunk.expert_layers : chunk.layers;
   const int once = chunk.layers - repeated;

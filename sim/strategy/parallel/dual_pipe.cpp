@@ -1,4 +1,9 @@
-// DualPipe's order of passes: micro-batches from both ends of the pipeline, forward beside backward.
+// DualPipe's order of passes: micro-batches enter from both ends of the pipeline, and forward passes are
+// paired with backward passes.
+//
+// Every stage holds the layers of two places, one for each direction. It runs a forward pass of one direction
+// together with a backward pass of the other, so that the exchanges of one hide behind the kernels of the
+// other.
 #include <algorithm>
 #include <array>
 #include <cassert>
@@ -13,7 +18,7 @@ namespace foretrain {
 namespace {
 
 /// One stage, in the eight steps of dualpipe.py. Its own direction is the one whose micro-batches reach it
-/// first; `ahead` stages lie between it and the middle.
+/// first; `ahead` stages are between it and the middle.
 class DualPipeStage {
  public:
   DualPipeStage(int stage, int stages, int micro_batches)
@@ -32,14 +37,17 @@ class DualPipeStage {
   }
 
  private:
+  // The two directions of micro-batches, from the stage's point of view.
   enum Direction : std::uint8_t { own, opposite };
 
+  // Steps 1 to 3: the pipeline fills up from both ends.
   void warm_up() {
     for (int i = 0; i < 2 * ahead_; ++i) forward(own);
     for (int i = 0; i <= from_end_; ++i) forward(own), forward(opposite);
     for (int i = 0; i < ahead_; ++i) backward(opposite, true), weights(), forward(opposite);
   }
-  /// The stages in the middle do not overlap the first two, which "further reduces bubble size".
+  /// Steps 4 and 5, the steady state. The stages in the middle do not overlap the first two, which "further
+  /// reduces bubble size".
   void alternate() {
     for (int i = 0; i < half_ - stages_ + from_end_ + 1; ++i) {
       if (i == 0 && ahead_ == 0)
@@ -50,7 +58,8 @@ class DualPipeStage {
     }
     for (int i = 0; i < ahead_; ++i) backward(opposite, false), both(opposite, own);
   }
-  /// In its second half weight gradients come later and fill what would be empty.
+  /// Steps 6 to 8: the pipeline drains. In the second half of step 6 weight gradients are deferred, and later
+  /// fill time that would be idle.
   void cool_down() {
     const int pairs = from_end_ + 1;
     for (int i = 0; i < pairs; ++i) {
@@ -61,36 +70,44 @@ class DualPipeStage {
     for (int i = 0; i < pairs; ++i) weights();
   }
 
+  // Appends the next forward pass of a direction.
   void forward(Direction direction, bool is_paired = false) {
     const int turn = forwards_[direction]++;
     order_.push_back({StageWork::forward, micro_batch(direction, turn), chunk(direction), false, is_paired});
   }
+  // Appends the next backward pass of a direction; deferred weight gradients are queued.
   void backward(Direction direction, bool leaves_weights) {
     const int turn = backwards_[direction]++;
     order_.push_back({StageWork::backward, micro_batch(direction, turn), chunk(direction), leaves_weights});
     if (leaves_weights) waiting_.push_back(order_.back());
   }
+  // Appends a forward and a backward pass that run together.
   void both(Direction forwards, Direction backwards) { forward(forwards, true), backward(backwards, false); }
+  // Appends the weight gradients that have waited longest.
   void weights() {
     const StageAction& first = waiting_.front();
     order_.push_back({StageWork::weight_gradient, first.micro_batch, first.chunk});
     waiting_.pop_front();
   }
 
-  /// Stages of the first half see micro-batches from stage 0 first.
+  /// Returns whether a direction's micro-batches come from the last stage. Stages of the first half see those
+  /// from stage 0 first.
   bool comes_from_last(Direction direction) const {
     return (stage_ >= stages_ / 2) != (direction == opposite);
   }
+  // Micro-batches from the last stage are the second half of the numbers.
   int micro_batch(Direction direction, int turn) const {
     return turn + (comes_from_last(direction) ? half_ : 0);
   }
+  // Chunks 0 to p - 1 belong to the way from stage 0, chunks p to 2p - 1 to the way from stage p - 1.
   int chunk(Direction direction) const {
     return comes_from_last(direction) ? 2 * stages_ - 1 - stage_ : stage_;
   }
 
   int stages_, half_, stage_, from_end_, ahead_;
   std::array<int, 2> forwards_{}, backwards_{};
-  std::deque<StageAction> waiting_;  ///< backward passes that left their weights
+  // Backward passes whose weight gradients are still to be computed.
+  std::deque<StageAction> waiting_;
   std::vector<StageAction> order_;
 };
 

@@ -1,4 +1,9 @@
-// Passes of all stages one behind the other: each stage goes on as far as it can, in turn.
+// One sequence of the passes of all stages, which respects all dependencies: each stage in turn advances as
+// far as it can.
+//
+// The task graph needs it, because a task may only depend on tasks that were added before. Every pass is
+// placed once. A whole turn over all stages without progress proves a deadlock, because no later turn would
+// find other passes done.
 #include <algorithm>
 #include <cassert>
 
@@ -8,7 +13,7 @@ namespace foretrain {
 
 namespace {
 
-/// Which passes have run.
+/// The set of passes that have run, and the test whether a further one may run.
 class RunPasses {
  public:
   RunPasses(int chunks, int ways, int micro_batches)
@@ -19,11 +24,13 @@ class RunPasses {
 
   void mark(const StageAction& action) { done_[place(action.work, action.chunk, action.micro_batch)] = 1; }
 
+  // Returns whether the next action may run; of a pair both have to be ready.
   bool lets_run(const std::vector<StageAction>& order, std::size_t next) const {
     return is_ready(order[next]) && (!order[next].is_paired || is_ready(order[next + 1]));
   }
 
  private:
+  // Index of a pass in `done_`.
   std::size_t place(StageWork work, int chunk, int micro_batch) const {
     return (static_cast<std::size_t>(work) * chunks_ + static_cast<std::size_t>(chunk)) * micro_batches_ +
            static_cast<std::size_t>(micro_batch);
@@ -31,6 +38,7 @@ class RunPasses {
   bool has_run(StageWork work, int chunk, int micro_batch) const {
     return done_[place(work, chunk, micro_batch)] != 0;
   }
+  // Forward needs the chunk before on the same way, backward the chunk after and its own forward pass.
   bool is_ready(const StageAction& a) const {
     if (a.work == StageWork::weight_gradient) return has_run(StageWork::backward, a.chunk, a.micro_batch);
     if (a.work == StageWork::forward)
@@ -40,7 +48,8 @@ class RunPasses {
   }
 
   std::size_t chunks_;
-  int way_;  ///< chunks that a micro-batch passes
+  // Number of chunks that a micro-batch passes.
+  int way_;
   std::size_t micro_batches_;
   std::vector<char> done_;
 };

@@ -1,4 +1,4 @@
-// Names of a job's choices, and what follows from its degrees.
+// Names of a run's choices, and the values that follow from its degrees.
 #include "sim/strategy/parallel/job.hpp"
 
 #include <algorithm>
@@ -8,7 +8,10 @@
 
 namespace foretrain {
 
+/// The batch is rounded up to whole turns: interleaved schedules need a multiple of the stages, DualPipe an
+/// even number of micro-batches.
 LargeModelRun job_on(const LargeModelRun& asked, int gpus) {
+  // Micro-batches per stage where no batch is stated.
   constexpr int kTurnsOfBatch = 4;
   LargeModelRun job = asked;
   Degrees& d = job.degrees;
@@ -35,6 +38,8 @@ std::string_view name_of(Recompute recompute) {
   return kNames[static_cast<std::size_t>(recompute)];
 }
 
+/// Abbreviations are those of the literature: tensor, context, pipeline, virtual pipeline, expert, expert
+/// tensor, data.
 std::string to_string(const Degrees& d) {
   std::string text;
   const auto add = [&](std::string_view name, int degree, bool always = false) {
@@ -47,13 +52,16 @@ std::string to_string(const Degrees& d) {
 }
 
 int LargeModelRun::first_wide_layer() const {
-  constexpr int kUsual = 4;  // Megatron-Bridge's NVFP4 example: num_layers_at_end_in_bf16
+  // Megatron-Bridge's NVFP4 example sets num_layers_at_end_in_bf16 to this value.
+  constexpr int kUsual = 4;
   if (precision != KernelPrecision::fp4) return shape.layers;
   return std::max(0, shape.layers - wide_layers.value_or(kUsual));
 }
 
 bool has_expert_join(const LargeModelRun& job) { return has_experts(job.shape, job.shape.layers - 1); }
 
+/// MaxText overlaps pieces of a product, torchtitan and DeepSpeed nothing, the others the exchanges of
+/// backward.
 TensorOverlap LargeModelRun::overlap() const {
   if (tensor_overlap) return *tensor_overlap;
   if (framework == LlmFramework::maxtext) return TensorOverlap::pieces;
@@ -68,6 +76,7 @@ int LargeModelRun::recomputed_of(int layers) const {
   return static_cast<int>(std::lround(recomputed_share * layers));
 }
 
+/// Gradients accumulate in place unless parameters are sharded.
 LayerSlice LargeModelRun::slice() const {
   LayerSlice slice;
   slice.micro_batch = micro_batch, slice.sequence = sequence;

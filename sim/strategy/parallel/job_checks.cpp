@@ -1,4 +1,5 @@
-// What has to divide what: everything wrong with a job at once.
+// Validity of a run: which numbers have to divide which others. All faults are collected, so that a user can
+// correct them together.
 #include <fmt/format.h>
 
 #include "sim/strategy/parallel/job.hpp"
@@ -7,9 +8,10 @@ namespace foretrain {
 
 namespace {
 
-/// Passes of a simulated pipeline: chunks x stages.
+/// Limit of stages x chunks of a pipeline that is simulated.
 constexpr std::int64_t kMostPasses = 200'000;
 
+/// Collects the faults of one run.
 class Checks {
  public:
   explicit Checks(const LargeModelRun& job) : job_(job) {}
@@ -21,6 +23,7 @@ class Checks {
   std::vector<JobFault> faults;
 
  private:
+  // Records a fault of a key, with the values that would be valid.
   void fault(std::string key, std::string message, std::string hint) {
     faults.push_back({std::move(key), std::move(message), std::move(hint)});
   }
@@ -29,6 +32,7 @@ class Checks {
   const LargeModelRun& job_;
 };
 
+/// Limits come first: the later checks divide by these numbers and multiply them.
 void Checks::ranges() {
   const Degrees& d = job_.degrees;
   const auto within = [this](std::string_view key, std::int64_t value, std::int64_t most) {
@@ -48,16 +52,18 @@ void Checks::ranges() {
           fmt::format("at most {} tokens", kMostTokensAtOnce));
 }
 
+/// Records a fault unless `degree` divides `whole`.
 void Checks::divides(std::string_view key, std::int64_t degree, std::int64_t whole, std::string_view what) {
   if (degree > 0 && whole % degree == 0) return;
   fault(std::string(key), fmt::format("{} {} do not divide by {} = {}", whole, what, key, degree),
         fmt::format("a divisor of {}", whole));
 }
 
+/// Checks the degrees against the network.
 void Checks::divisions() {
   const Degrees& d = job_.degrees;
   divides("tensor", d.tensor, job_.shape.heads, "heads");
-  // Fewer heads of keys than tensor ranks are copied to all.
+  // If there are fewer key heads than tensor ranks, the ranks hold copies of them.
   if (d.tensor <= job_.shape.kv_heads) divides("tensor", d.tensor, job_.shape.kv_heads, "heads of keys");
   if (job_.shape.inner > 0)
     divides("tensor", d.tensor, job_.shape.inner, "values inside the feed-forward part");
@@ -79,6 +85,7 @@ void Checks::divisions() {
           static_cast<std::int64_t>(d.data) * d.context * d.tensor, "ranks that share a stage");
 }
 
+/// Checks the degrees against the number of GPUs, and the batch against the degrees.
 void Checks::batches(int gpus) {
   const Degrees& d = job_.degrees;
   if (d.gpus() != gpus)
@@ -91,6 +98,7 @@ void Checks::batches(int gpus) {
     divides("shard_group", job_.shard_group, job_.gradient_ranks(), "data-parallel ranks");
 }
 
+/// Checks the schedule against stages, chunks and micro-batches.
 void Checks::schedule() {
   const Degrees& d = job_.degrees;
   const bool interleaved = job_.schedule == PipelineSchedule::interleaved;
@@ -119,7 +127,7 @@ void Checks::schedule() {
   if (job_.ways() > 1) both_ends();
 }
 
-/// What dualpipe.py asserts.
+/// Checks the assertions of dualpipe.py.
 void Checks::both_ends() {
   const int stages = job_.degrees.pipeline;
   if (stages % 2 != 0)
@@ -150,6 +158,7 @@ bool runs_on(const LargeModelRun& asked, int gpus) {
 }
 
 int fewest_gpus_of(const LargeModelRun& asked) {
+  // Limit of the search; experts rarely need more replicas.
   constexpr int kMostReplicas = 4096;
   const int one = asked.degrees.model();
   if (asked.degrees.data > 0) return asked.degrees.gpus();
@@ -170,6 +179,7 @@ std::vector<std::string> warnings_of(const LargeModelRun& job, int gpus_per_node
         fmt::format("{} micro-batches fill a pipeline of {} stages badly: stages wait {:.0f} % of "
                     "the time at best",
                     job.micro_batches(), d.pipeline,
+                    // The bubble's share of a full 1F1B pipeline: (p - 1) / v idle passes of m + (p - 1) / v.
                     100.0 * (d.pipeline - 1) / static_cast<double>(d.virtual_stages) /
                         (static_cast<double>(job.micro_batches()) +
                          (d.pipeline - 1) / static_cast<double>(d.virtual_stages))));

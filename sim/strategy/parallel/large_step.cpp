@@ -1,10 +1,10 @@
-// The pipeline as a task graph: a queue for each stage and one for its data-parallel exchanges. Passes are as
-// long as their chunks take; what a stage waits for besides is the bubble.
+// The step of a large model, in three levels.
 //
-// A step of a large model is simulated in three levels: kernels of one layer, passes of one chunk, and the
-// pipeline of all chunks. Only as many micro-batches are simulated as are needed until the pipeline repeats
-// itself; the rest extends the result linearly, which is exact for a full pipeline. Cost is therefore
-// independent of the global batch and of the number of data-parallel ranks.
+// Kernels of one layer make the passes of one chunk, and these make the pipeline of all chunks. The pipeline
+// is a task graph with a queue for each stage and one for its data-parallel exchanges. Passes are as long as
+// their chunks take; all other waiting of a stage is the bubble. Only as many micro-batches are simulated as
+// are needed until the pipeline repeats itself; the rest extends the result linearly, which is exact for a
+// full pipeline. Cost is therefore independent of the global batch and of the number of data-parallel ranks.
 #include "sim/strategy/parallel/large_step.hpp"
 
 #include <algorithm>
@@ -21,22 +21,27 @@ namespace foretrain {
 
 namespace {
 
-/// Turns of the pipeline that are simulated; from there on each takes as long as the last.
+/// Number of turns of the pipeline that are simulated; one turn has as many micro-batches as stages. Each
+/// further turn takes as long as the last.
 constexpr int kSimulatedTurns = 4;
 
+/// Factor on kernels: the slowest rank, and contention on a full node.
 double kernel_factor(const LargeStepRequest& request) {
   const int gpus = request.cluster.node_spec(request.ranks.ranks.front().node).gpus;
   return slowest_rank_factor(request.device.rank_spread, request.job.gpus()) *
          contention_factor(request.device.busy_node, request.ranks, gpus);
 }
 
+/// Factor on host calls of a node whose ranks all work.
 double host_factor(const LargeStepRequest& request) {
-  constexpr int kThreads = 2;  // the script's and autograd's
+  // Busy threads of a rank: the script's and autograd's.
+  constexpr int kThreads = 2;
   const Host& host = request.cluster.node_spec(request.ranks.ranks.front().node).host;
   return busy_host_factor(request.device.busy_host, request.ranks, host.cores, kThreads);
 }
 
-/// Step times are linear in the micro-batches once the pipeline is full.
+/// Runs the pipeline, or extrapolates it: step times are linear in the micro-batches once the pipeline is
+/// full. Two runs differ by one turn, and the remainder of the division is in both.
 PipelineRun run_pipeline(const PipelineCosts& costs, const LargeModelRun& job) {
   const auto all = job.micro_batches();
   const int stages = job.degrees.pipeline;
@@ -60,6 +65,7 @@ PipelineRun run_pipeline(const PipelineCosts& costs, const LargeModelRun& job) {
   return run;
 }
 
+/// Makes a step from a request, with the exchanges and chunk timer that all its parts share.
 class LargeStepMaker {
  public:
   explicit LargeStepMaker(const LargeStepRequest& request)
@@ -86,7 +92,8 @@ class LargeStepMaker {
   ChunkTimer timer_;
 };
 
-/// The stage with most to do says where the step's time went.
+/// Fills the breakdown from the busiest stage, whose time bounds the step. The bubble is the rest of the
+/// step.
 void LargeStepMaker::account(const PipelineCosts& costs, const PipelineRun& run, LargeStep& step) const {
   const auto busiest = std::ranges::max_element(run.stages, {}, &StageRun::busy_s);
   step.busiest_stage = static_cast<int>(busiest - run.stages.begin());
@@ -109,11 +116,12 @@ void LargeStepMaker::account(const PipelineCosts& costs, const PipelineRun& run,
   step.step_s = run.end_s;
   step.bubble_s = std::max(0.0, step.step_s - step.compute_s - step.host_s - step.tensor_s - step.context_s -
                                     step.expert_s - step.data_s - step.pipeline_s - step.optimizer_s);
-  const double kept = request_.device.scale_of(Account::other);  // of the bubble
+  // Factor on the account `other`, to which the bubble belongs.
+  const double kept = request_.device.scale_of(Account::other);
   step.step_s -= (1 - kept) * step.bubble_s, step.bubble_s *= kept;
 }
 
-/// By the links that a group's exchanges cross.
+/// Returns the exposed time of groups that span several nodes.
 double LargeStepMaker::between_nodes(const LargeStep& step) const {
   const auto crosses = [&](RankGroup group) { return exchanges_.nodes(group) > 1; };
   return (crosses(RankGroup::tensor) ? step.tensor_s : 0) +
@@ -123,6 +131,7 @@ double LargeStepMaker::between_nodes(const LargeStep& step) const {
          (crosses(RankGroup::stages) ? step.pipeline_s : 0);
 }
 
+/// With DualPipe a stage has two chunks, one of each direction, hence the division by ways().
 void LargeStepMaker::report_stages(const PipelineCosts& costs, LargeStep& step) const {
   step.stages.resize(static_cast<std::size_t>(job_.degrees.pipeline));
   for (const PricedChunk& priced : costs.chunks) {
@@ -137,12 +146,14 @@ void LargeStepMaker::report_stages(const PipelineCosts& costs, LargeStep& step) 
   const std::vector<StageMemory> memory = stage_memory(job_);
   for (std::size_t i = 0; i < memory.size(); ++i) {
     step.stages[i].memory = memory[i];
+    // A host that runs ahead keeps buffers reserved; chunk i is the first one of stage i.
     if (!costs.chunks[i].from_idle) step.stages[i].memory.held = held_bytes(job_, costs.chunks[i].time);
     if (memory[i].total() > memory[static_cast<std::size_t>(step.fullest_stage)].total())
       step.fullest_stage = static_cast<int>(i);
   }
 }
 
+/// Decisions are printed with a prediction: degrees, how exchanges run, and their times.
 void LargeStepMaker::explain(const PipelineCosts& costs, LargeStep& step) {
   const Degrees& d = job_.degrees;
   step.decisions.add(
@@ -183,8 +194,8 @@ LargeStep LargeStepMaker::make() {
   return make(costs, run_pipeline(costs, job_));
 }
 
-/// Between passes of neighbouring chunks on different stages, from the end of the one that made it, or of its
-/// layers where its stage waits for it.
+/// Returns the messages between passes of neighbouring chunks on different stages. A message begins when the
+/// sending pass ends, or when its layers end if the stage waits for the message within the pass.
 std::vector<StageMessage> messages_of(const std::vector<StageSpan>& spans, const PipelineCosts& costs,
                                       int ways) {
   std::vector<StageMessage> out;
@@ -205,7 +216,7 @@ std::vector<StageMessage> messages_of(const std::vector<StageSpan>& spans, const
   return out;
 }
 
-/// What begins behind the cut comes so much later, and is of so many micro-batches later.
+/// Shifts spans after the cut in time, and their micro-batches by the number of omitted ones.
 template <typename Span>
 void move_behind_cut(std::vector<Span>& spans, const LargeStepRecord& record) {
   for (Span& span : spans) {
@@ -215,6 +226,7 @@ void move_behind_cut(std::vector<Span>& spans, const LargeStepRecord& record) {
   }
 }
 
+/// The cut is in the middle of the simulated part, where the pipeline is full.
 LargeStepRecord LargeStepMaker::record() {
   const PipelineCosts costs = pipeline_costs(job_, request_, exchanges_, timer_);
   const PipelineRun run = run_pipeline(costs, job_);

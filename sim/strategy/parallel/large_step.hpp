@@ -1,4 +1,4 @@
-// One optimizer step of a large model: every sort of chunk is simulated once, then the pipeline of chunks.
+// One optimizer step of a large model. Each kind of chunk is simulated once, then the pipeline of chunks.
 #pragma once
 
 #include <string>
@@ -11,18 +11,22 @@
 
 namespace foretrain {
 
-/// What one stage does in a whole step, seconds.
+/// The work of one stage in a step, in seconds.
 struct StageReport {
   int layers = 0;
   bool embedding = false, head = false;
-  double forward_s = 0, backward_s = 0;  ///< of one micro-batch, all its chunks; of two ways in the mean
+  /// Time of one micro-batch through all chunks of the stage; with two directions the mean of both.
+  double forward_s = 0, backward_s = 0;
   StageMemory memory;
 };
 
-/// A pass as it ran, for drawings; at most kMostSpans of them. Two that ran beside each other have one time.
+/// A pass in a drawing; a step has at most kMostSpans of them. Two passes that ran as a pair have the same
+/// times.
 struct StageSpan {
   int stage = 0, micro_batch = 0, chunk = 0;
-  char work = 'F';  ///< F, B, W, D (gradients of data-parallel ranks), O (optimizer)
+  /// Kind of work: F (forward), B (backward), W (weight gradients), D (gradients of data-parallel ranks), O
+  /// (optimizer).
+  char work = 'F';
   double begin_s = 0, end_s = 0;
 };
 
@@ -30,23 +34,31 @@ struct StageSpan {
 /// of each stage.
 struct LargeStep {
   double step_s = 0;
-  // Of the busiest stage; they sum to step_s.
-  double compute_s = 0, tensor_s = 0, context_s = 0, expert_s = 0;  ///< exposed, by group
-  double data_s = 0;      ///< gradients and parameters, as far as the stage waits for them
-  double pipeline_s = 0;  ///< messages between stages that the stage itself waits for
-  double bubble_s = 0;    ///< nothing to do: other stages are not ready
+  // Parts of the busiest stage; they sum to step_s.
+  /// Kernels, then exposed exchanges by group.
+  double compute_s = 0, tensor_s = 0, context_s = 0, expert_s = 0;
+  /// Exchanges of gradients and parameters for which the stage waits.
+  double data_s = 0;
+  /// Messages between stages for which the sender itself waits.
+  double pipeline_s = 0;
+  /// Idle time: the other stages are not ready.
+  double bubble_s = 0;
   double host_s = 0, optimizer_s = 0;
-  double between_s = 0;         ///< of what is exposed above, over the network; the rest inside nodes
-  double tensor_between_s = 0;  ///< of that, of tensor ranks
-  double model_flops = 0;       ///< of the whole step, all GPUs, nothing recomputed, causal halves once
+  /// The part of the exposed time above that crosses the network; the rest stays inside nodes.
+  double between_s = 0;
+  /// The part of `between_s` that is due to tensor ranks.
+  double tensor_between_s = 0;
+  /// FLOPs of the whole step on all GPUs, without recomputation; causal attention counts half.
+  double model_flops = 0;
   std::vector<StageReport> stages;
   std::vector<StageSpan> spans;
   int busiest_stage = 0;
-  int fullest_stage = 0;  ///< that holds most memory
+  /// The stage that holds most memory.
+  int fullest_stage = 0;
   Decisions decisions;
 };
 
-/// A job on GPUs that it has for itself. Requires faults_of(job, ranks.size()) to be empty.
+/// A run on GPUs that no other job uses. Requires that faults_of(job, ranks.size()) is empty.
 struct LargeStepRequest {
   const LargeModelRun& job;
   const Cluster& cluster;
@@ -54,11 +66,14 @@ struct LargeStepRequest {
   const DeviceModel& device;
   CollectiveSettings collective{};
   ClusterCollectives& collectives;
-  bool explain = false;  ///< fill decisions
+  /// Fill LargeStep::decisions.
+  bool explain = false;
 };
+/// Simulates one step. The cost depends on stages, chunks and kinds of layers, not on the global batch or the
+/// number of data-parallel ranks. Throws InputError when the schedule deadlocks.
 LargeStep simulate_large_step(const LargeStepRequest& request);
 
-/// A tensor on its way from one stage to the next.
+/// A tensor that one stage sends to the next.
 struct StageMessage {
   int from = 0, to = 0;
   int micro_batch = 0;
@@ -66,7 +81,8 @@ struct StageMessage {
   double begin_s = 0, end_s = 0;
 };
 
-/// A chunk's passes: layers, the wait for its own message, the host's part, and what layers are made of.
+/// The passes of a chunk: layers, the wait for its own message, the host's part, and the kernels and
+/// exchanges of its layers.
 struct RecordedChunk {
   StageChunk chunk;
   PassTime forward, backward;
@@ -78,25 +94,33 @@ struct RecordedChunk {
 /// The end of a step on one stage: exchanges that nothing hides, then the update.
 struct RecordedEnd {
   double behind_s = 0, optimizer_s = 0;
-  std::vector<PassMessage> messages;  ///< once a step: gradients, norms, parameters
+  /// Messages that are sent once a step: gradients, norms, parameters.
+  std::vector<PassMessage> messages;
 };
 
-/// A whole step as it ran; its last span ends at step.step_s. Of many micro-batches alike those in the middle
-/// are left out, from `cut_s` on for `left_out_s`.
+/// A whole step as it ran; its last span ends at step.step_s. Of many equal micro-batches those in the middle
+/// are omitted: from `cut_s` on, for `left_out_s`.
 struct LargeStepRecord {
   LargeModelRun job;
   LargeStep step;
   std::vector<StageSpan> spans;
   std::vector<StageMessage> messages;
-  std::vector<RecordedChunk> chunks;  ///< in the order of a micro-batch
-  std::vector<RecordedEnd> ends;      ///< by stage
-  double message_bytes = 0;           ///< of each of `messages`
-  bool splits_backward = false;       ///< gradients of weights are passes of their own
+  /// Chunks in the order in which a micro-batch passes them.
+  std::vector<RecordedChunk> chunks;
+  /// Ends by stage.
+  std::vector<RecordedEnd> ends;
+  /// Bytes of each of `messages`.
+  double message_bytes = 0;
+  /// Gradients of weights are passes of their own.
+  bool splits_backward = false;
+  /// Number of omitted micro-batches.
   int left_out = 0;
   double cut_s = 0, left_out_s = 0;
 };
+/// Simulates one step and keeps its spans and messages.
 LargeStepRecord record_large_step(const LargeStepRequest& request);
 
+/// Limit of the spans that a step keeps for drawings.
 inline constexpr std::size_t kMostSpans = 200'000;
 
 }  // namespace foretrain

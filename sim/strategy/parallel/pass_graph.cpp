@@ -1,4 +1,4 @@
-// Host, compute stream and the groups' streams as queues of a task graph.
+// The host, the compute stream and the groups' streams as queues of a task graph.
 #include "sim/strategy/parallel/pass_graph.hpp"
 
 #include <utility>
@@ -16,10 +16,12 @@ PassGraph::PassGraph(Time launch_latency)
 }
 
 void PassGraph::reserve(std::size_t tasks) {
-  constexpr std::size_t kDependencies = 3;  // of a task, in the mean: its queue, its call, what it waits for
+  // Dependencies of a task in the mean: its queue, its call, and what it waits for.
+  constexpr std::size_t kDependencies = 3;
   graph_.reserve(tasks, kDependencies * tasks);
 }
 
+/// A wait of the host holds for one call only; later calls follow in its queue.
 void PassGraph::call(Time duration) {
   Task task;
   task.queue = host_, task.duration = duration;
@@ -40,6 +42,7 @@ TaskId PassGraph::kernel(Time duration, TaskId waits_for) {
   return last_ = graph_.add(task, after);
 }
 
+/// Exchanges are launched like kernels, but run on the stream of their group.
 TaskId PassGraph::add_exchange(const Exchange& exchange, std::vector<Dependency> after) {
   after.push_back(called());
   Task task;
@@ -50,7 +53,8 @@ TaskId PassGraph::add_exchange(const Exchange& exchange, std::vector<Dependency>
 }
 
 TaskId PassGraph::exchange_behind(const Exchange& exchange) {
-  std::vector<Dependency> after = waits_;  // what the next kernel waits for is what would be sent
+  // Data that the next kernel waits for is also the data that would be sent.
+  std::vector<Dependency> after = waits_;
   if (last_ != kNone) after.push_back({last_, {}});
   return add_exchange(exchange, std::move(after));
 }
@@ -72,6 +76,7 @@ TaskId PassGraph::copy(PassStream stream, Time duration, TaskId after) {
   return graph_.add(task, behind);
 }
 
+/// The mark has a call of its own, so that it cannot start before the host has issued the pass.
 TaskId PassGraph::mark() {
   call(Time{});
   return kernel(Time{});

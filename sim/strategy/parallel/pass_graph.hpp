@@ -1,5 +1,5 @@
-// Tasks of one GPU and its host during passes through layers: calls, kernels, exchanges on streams of their
-// own.
+// Tasks of one GPU and its host during passes through layers: calls, kernels, and exchanges on streams of
+// their own.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace foretrain {
 
-/// What a task of these graphs is charged to.
+/// The account of a task of these graphs.
 enum class PassCharge : std::uint8_t { compute, host, tensor, context, expert, data };
 
-/// Streams of exchanges: one for each group, as process groups have them.
-/// and one each way for copies between the GPU's memory and the host's.
+/// Streams of exchanges, one for each group, as process groups have them; then one for each direction of
+/// copies between GPU memory and host memory.
 enum class PassStream : std::uint8_t {
   tensor,
   context,
@@ -26,39 +26,41 @@ enum class PassStream : std::uint8_t {
   to_gpu
 };
 
-/// Calls and what they launch, in the order in which the host makes them. A kernel starts when the kernel
-/// before it has ended, its call was made a launch latency ago, and exchanges that it waits for are done.
+/// Calls and the work that they launch, in the order of the host. A kernel starts when the kernel before it
+/// has ended, its call was made a launch latency ago, and the exchanges that it waits for are done.
 class PassGraph {
  public:
   explicit PassGraph(Time launch_latency);
-  /// Room for so many tasks.
+  /// Reserves memory for `tasks` tasks.
   void reserve(std::size_t tasks);
 
-  /// The host's next call.
+  /// Adds the host's next call.
   void call(Time duration);
-  /// What that call launches on the compute stream. `waits_for`: an exchange, or kNone.
+  /// Adds the kernel that this call launches on the compute stream. `waits_for`: an exchange, or kNone.
   TaskId kernel(Time duration, TaskId waits_for = kNone);
+  /// An exchange of known duration on the stream of its group.
   struct Exchange {
     PassStream stream;
     PassCharge charge;
     Time duration;
-    double gpu_share = 0;  ///< taken from kernels beside it
+    /// Fraction of the GPU taken from concurrent kernels.
+    double gpu_share = 0;
   };
-  /// An exchange of what the compute stream's last kernel made; the next kernel waits for it.
+  /// Adds an exchange of the result of the compute stream's last kernel. The next kernel waits for it.
   TaskId exchange(const Exchange& exchange);
-  /// The same, but only who names it waits.
+  /// As above, but only tasks that name it wait for it.
   TaskId exchange_behind(const Exchange& exchange);
-  /// One that needs nothing of the compute stream, and only who names it waits.
+  /// Adds an exchange that needs no kernel's result. Only tasks that name it wait for it.
   TaskId prefetch(const Exchange& exchange);
-  /// By a copy engine, behind a kernel (kNone: at once); only who names it waits.
+  /// Adds a copy by a copy engine, after a kernel (kNone: at once). Only tasks that name it wait for it.
   TaskId copy(PassStream stream, Time duration, TaskId after);
-  /// The last kernel so far, or kNone.
+  /// Returns the last kernel so far, or kNone.
   TaskId last() const { return last_; }
-  /// The host's next call comes after the end of `task`.
+  /// Makes the host's next call wait for the end of `task`.
   void host_waits_for(TaskId task) { host_waits_ = task; }
-  /// The next kernel does.
+  /// Makes the next kernel wait for the end of `task`.
   void kernel_waits_for(TaskId task) { waits_.push_back({task, {}}); }
-  /// A moment on the compute stream: a kernel of no length.
+  /// Adds a kernel of zero length and returns it: a moment on the compute stream.
   TaskId mark();
 
   const TaskGraph& graph() const { return graph_; }
@@ -73,7 +75,9 @@ class PassGraph {
   QueueId host_, compute_;
   std::vector<QueueId> streams_;
   DeviceId device_;
+  /// The last call and kernel, and what the host's next call has to wait for.
   TaskId called_ = kNone, last_ = kNone, host_waits_ = kNone;
+  /// Dependencies of the next kernel.
   std::vector<Dependency> waits_;
 };
 

@@ -1,4 +1,4 @@
-// Sums of passes, and all-to-alls behind the kernels of another micro-batch.
+// Sums of passes, and all-to-alls hidden behind the kernels of another micro-batch.
 #include <algorithm>
 
 #include "sim/strategy/parallel/chunk_timing.hpp"
@@ -19,6 +19,8 @@ PassTime PassTime::times(double factor) const {
   return out;
 }
 
+/// Hidden time is limited by exchanges and by kernels. Both passes share it in proportion to their exchanges;
+/// the slowdown of kernels in proportion to their kernels.
 void hide_expert_exchanges(ChunkTime& time, double gpu_share) {
   PassTime &forward = time.forward, &backward = time.backward;
   const double exchanges = forward.expert + backward.expert;

@@ -1,4 +1,4 @@
-// Steps in the order of the framework's calls; parameters and gradients of sharded pieces around them.
+// Steps in the order of the framework's calls, with the gathers and reductions of sharded pieces around them.
 #include "sim/strategy/parallel/pass_writer.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@ namespace foretrain {
 
 namespace {
 
-/// Whose activations are there at once where they are offloaded.
+/// Number of layers whose activations are on the GPU at the same time, if they are offloaded.
 constexpr std::size_t kLayersOnGpu = 2;
 
 }  // namespace
@@ -17,7 +17,8 @@ PassWriter::PassWriter(const TimingSite& site, const ChunkPieces& pieces, int pa
   gathers_in_passes_ = site.job.shards_parameters() && !site.job.keeps_gathered();
   call_ = site.on_host_of_site(site.job.kernels().exchange);
   layer_call_ = site.on_host_of_site(site.job.kernels().layer);
-  constexpr std::size_t kAround = 8;  // calls of a piece besides its steps
+  // Calls of a piece besides its steps.
+  constexpr std::size_t kAround = 8;
   std::size_t steps = 0;
   for (const ChunkPiece* piece : pieces.in_order())
     steps += piece->forward.size() + piece->backward.size() + kAround;
@@ -31,6 +32,7 @@ PassGraph::Exchange PassWriter::sharded(RankGroup group, Exchange exchange, Pass
 
 TaskId PassWriter::gather(RankGroup group, double parameters) {
   pass_.call(call_);
+  // Parameters are gathered in 16 bits.
   const double bytes = 2 * parameters;
   const TaskId task = pass_.prefetch(sharded(group, Exchange::all_gather, PassStream::gather, bytes));
   written_.push_back(
@@ -38,7 +40,8 @@ TaskId PassWriter::gather(RankGroup group, double parameters) {
   return task;
 }
 
-/// Experts are cut over fewer ranks than the rest. One stream carries both, so the last of them ends last.
+/// Experts are cut over fewer ranks than the rest. One stream carries both gathers, so the last one ends
+/// last.
 TaskId PassWriter::gather(const ChunkPiece& piece, Order order) {
   if (!gathers_in_passes_) return kNone;
   const bool both = cuts_experts(piece);
@@ -53,6 +56,7 @@ TaskId PassWriter::reduce(RankGroup group, Exchange exchange, double bytes, std:
   return task;
 }
 
+/// With HSDP the shards of a group are then summed over the replicas.
 TaskId PassWriter::scatter(const ChunkPiece& piece) {
   const double width = site_.job.summed_bytes(), bytes = width * piece.parameters;
   if (cuts_experts(piece)) {
@@ -68,6 +72,8 @@ TaskId PassWriter::scatter(const ChunkPiece& piece) {
                 "all-reduce of shards");
 }
 
+/// The first layers of a chunk are offloaded. A copy takes the bytes of the layer over the rate of the GPU's
+/// link to the host.
 TaskId PassWriter::copied(std::size_t place, PassStream stream, TaskId after) {
   const std::vector<const ChunkPiece*>& all = pieces_.in_order();
   const ChunkPiece& piece = *all[place];
@@ -84,7 +90,8 @@ TaskId PassWriter::copied(std::size_t place, PassStream stream, TaskId after) {
   return task;
 }
 
-/// `again`: so many steps in front are those of forward once more, with places of their own.
+/// Issues the steps of a piece. The first `again` steps repeat forward and have indices of their own, so
+/// `waits_for` counts from the start of its part.
 void PassWriter::run(const std::vector<PricedStep>& steps, std::size_t again) {
   std::vector<TaskId> tasks;
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -108,6 +115,7 @@ void PassWriter::run(const std::vector<PricedStep>& steps, std::size_t again) {
   }
 }
 
+/// Gathers are issued one piece ahead if the framework does so, else before their own piece.
 TaskId PassWriter::forward() {
   const std::vector<const ChunkPiece*>& all = pieces_.in_order();
   const bool ahead = site_.job.gathers_ahead();
@@ -118,7 +126,7 @@ TaskId PassWriter::forward() {
     if (ahead && i + 1 < all.size() && !all[i + 1]->is_loss) next = gather(*all[i + 1], Order::experts_last);
     if (own != kNone) pass_.kernel_waits_for(own);
     if (all[i]->is_layer) pass_.call(layer_call_);
-    // The place of a layer's activations is the next but one's: theirs have to be away.
+    // A layer's activations reuse the memory of the layer two before, whose copy must have ended.
     if (away.size() >= kLayersOnGpu && all[i]->is_layer)
       pass_.kernel_waits_for(away[away.size() - kLayersOnGpu]);
     run(all[i]->forward, 0);
@@ -127,8 +135,9 @@ TaskId PassWriter::forward() {
   return pass_.mark();
 }
 
-/// The last piece's parameters are still there from forward. Gradients that are shared out are awaited at the
-/// end (root_post_backward_final_callback of FSDP): no pass leaves a backlog to the next.
+/// Issues a backward pass. The last piece's parameters are still there from forward. Reductions of gradients
+/// are awaited at the end (root_post_backward_final_callback of FSDP), so no pass leaves a backlog to the
+/// next.
 TaskId PassWriter::backward() {
   const std::vector<const ChunkPiece*>& all = pieces_.in_order();
   TaskId next = kNone, scattered = kNone, back = kNone;
@@ -138,7 +147,7 @@ TaskId PassWriter::backward() {
     next = i > 0 && !all[i]->is_loss ? gather(*all[i - 1], Order::experts_first) : kNone;
     if (own != kNone) pass_.kernel_waits_for(own);
     if (all[i]->is_layer) pass_.call(layer_call_);
-    // The layers' before it come back while it runs.
+    // The activations of the layer before it come back while this layer runs.
     const TaskId here = back;
     back = i > 0 ? copied(i - 1, PassStream::to_gpu, pass_.last()) : kNone;
     if (here != kNone) pass_.kernel_waits_for(here);

@@ -1,4 +1,4 @@
-// Messages between stages, buckets of gradients and the optimizer, with their times.
+// Costs of the pipeline besides passes: messages between stages, buckets of gradients, and the optimizer.
 #include <algorithm>
 #include <cmath>
 
@@ -10,16 +10,18 @@ namespace foretrain {
 
 namespace {
 
-/// Parameters of a bucket: nanotron's 25 MB of 16-bit gradients, Megatron-LM's least 40 million.
+/// Sizes of buckets in parameters: nanotron's 25 MB of 16-bit gradients, and Megatron-LM's minimum of 40
+/// million or 1 million per rank.
 constexpr double kDdpBucket = 12.5e6, kMegatronBucket = 40e6, kMegatronBucketOfRank = 1e6;
-/// nanotron tells size and strides of a tensor in two messages of seven integers each, before its data.
+/// Bytes of one message of seven integers. nanotron sends size and strides of a tensor in two such messages
+/// before its data.
 constexpr double kSizeMessageBytes = 56;
 constexpr int kSizeMessages = 2, kForwardTensors = 2;
-/// The 16-bit weight that Adam writes beside its master copy.
+/// Bytes per parameter of the 16-bit weight that Adam writes beside its master copy.
 constexpr double kWeightBytes = 2;
 
-/// Bytes that Adam moves for one parameter in one pass. It reads the gradient, and reads and writes the master
-/// copy and two moments; fused_bytes_per_element() has all of them in fp32.
+/// Returns the bytes that Adam moves for one parameter in one pass. It reads the gradient, and reads and
+/// writes the master copy and two moments; fused_bytes_per_element() has all of them in fp32.
 double adam_bytes(const LargeModelRun& job) {
   constexpr double kFull = 4, kMovesOfMoments = 4, kMovesOfMaster = 2;
   return static_cast<double>(fused_bytes_per_element(OptimizerKind::adam)) + kWeightBytes -
@@ -27,9 +29,10 @@ double adam_bytes(const LargeModelRun& job) {
          (kFull - job.held_gradient_bytes());
 }
 
-/// Cores of one rank whose copies together fill its share of the host's memory channels (assumed).
+/// Number of cores of one rank whose copies together fill its share of the host's memory channels; assumed.
 constexpr double kCoresFillMemory = 4;
 
+/// Computes the costs of one run; the members are those of the request.
 class CostsMaker {
  public:
   CostsMaker(const LargeModelRun& job, const LargeStepRequest& request, GroupExchanges& exchanges,
@@ -38,6 +41,8 @@ class CostsMaker {
   PipelineCosts make();
 
  private:
+  // Returns whether the host waits for every message between stages. Some frameworks do, but never in
+  // interleaved, V-shaped or DualPipe schedules.
   bool blocks() const {
     return job_.degrees.pipeline > 1 && kernels_.pipeline_waits_on_host &&
            job_.schedule != PipelineSchedule::interleaved && job_.ways() == 1 && !is_v_shaped(job_.schedule);
@@ -49,7 +54,7 @@ class CostsMaker {
   void price_end(const std::vector<StageChunk>& chunks, int stage, StageEnd& end);
   double gathered_s(double dense, double expert, StageEnd& end);
   double gathered_once_s(const StageChunk& chunk, const PricedChunk& priced, StageEnd& end);
-  /// Seconds of a message at the end of a step, which is noted there.
+  /// Returns the seconds of a message at the end of a step, and records the message in `end`.
   double sent(RankGroup group, Exchange exchange, double bytes, StageEnd& end) {
     end.sent.push_back({group, exchange, bytes});
     return exchanges_.at(group, exchange, bytes).seconds;
@@ -57,8 +62,8 @@ class CostsMaker {
   double host_s(Time reference) const {
     return to_seconds(on_host(reference, request_.cluster.node_spec(0).host, request_.device.host));
   }
-  /// ZeRO-Offload: gradients go to the host, cores update there, 16-bit weights come back; the longer of both
-  /// links' and the memory's time.
+  /// Returns the seconds of ZeRO-Offload's update on the host: its memory traffic over the bandwidth of the
+  /// rank's cores.
   double offloaded_s(double parameters) const;
   double bytes_s(double bytes) const {
     return memory_seconds(bytes, request_.cluster.node_spec(0).gpu, request_.device.kernel);
@@ -72,8 +77,9 @@ class CostsMaker {
   PipelineCosts costs_;
 };
 
-/// Where the host waits for every exchange, a stage does nothing until its message is away, and the host
-/// wakes up once for each; where sizes go ahead, for each of them, too.
+/// Computes the waits of a blocking stage. If the host waits for every exchange, a stage is idle until its
+/// message has arrived, and the host wakes up once for each. If tensor sizes are sent ahead, the same holds
+/// for each of them.
 void CostsMaker::price_messages(PricedChunk& chunk) {
   if (!blocks()) return;
   const int last = static_cast<int>(stage_chunks(job_).size()) - 1;
@@ -95,6 +101,8 @@ void CostsMaker::price_messages(PricedChunk& chunk) {
   }
 }
 
+/// Splits a chunk's gradients into buckets and times their exchange. Sharded parameters have their reductions
+/// in the passes instead.
 void CostsMaker::price_gradients(PricedChunk& chunk, StageEnd& end) {
   if (job_.shards_parameters()) return;
   const StageParameters held = stage_parameters(job_, chunk.chunk);
@@ -102,7 +110,7 @@ void CostsMaker::price_gradients(PricedChunk& chunk, StageEnd& end) {
   const bool by_ddp = job_.framework == LlmFramework::nanotron;
   const double least =
       by_ddp ? kDdpBucket : std::max(kMegatronBucket, kMegatronBucketOfRank * job_.gradient_ranks());
-  // Megatron-LM: stages but the first, and chunks but the first, have one bucket.
+  // Megatron-LM has one bucket for all stages and chunks but the first.
   const bool is_whole = !by_ddp && !(chunk.chunk.stage == 0 && chunk.chunk.first == 0);
   const double parameters = std::max(1.0, held.all());
   chunk.buckets = is_whole ? 1 : static_cast<int>(std::ceil(parameters / least));
@@ -127,8 +135,8 @@ double CostsMaker::offloaded_s(double parameters) const {
   return adam_bytes(job_) * parameters / std::max(1.0, memory);
 }
 
-/// Updated 16-bit parameters come back from who updated them. With Megatron-LM they are gathered behind the
-/// next forward pass, but for the first bucket.
+/// Returns the exposed seconds of gathering updated 16-bit parameters from the ranks that updated them.
+/// Megatron-LM gathers all but the first bucket during the next forward pass.
 double CostsMaker::gathered_s(double dense, double expert, StageEnd& end) {
   if (job_.sharding == ModelSharding::none || job_.shards_parameters()) return 0;
   double all = 0;
@@ -143,8 +151,8 @@ double CostsMaker::gathered_s(double dense, double expert, StageEnd& end) {
                   all - forward * static_cast<double>(std::min<std::int64_t>(job_.micro_batches(), 1)));
 }
 
-/// Gathers of the pieces behind the first hide behind the first forward pass; reductions stand behind the
-/// last backward pass.
+/// Returns the exposed seconds of gathers and reductions that a step does once. Gathers after the first
+/// piece's hide behind the first forward pass; reductions follow the last backward pass.
 double CostsMaker::gathered_once_s(const StageChunk& chunk, const PricedChunk& priced, StageEnd& end) {
   double first = 0, gathers = 0, reductions = 0;
   const bool cuts_experts = exchanges_.size(RankGroup::expert_gradients) > 1;
@@ -168,6 +176,8 @@ double CostsMaker::gathered_once_s(const StageChunk& chunk, const PricedChunk& p
   return std::max(first, gathers - priced.time.forward.total) + reductions;
 }
 
+/// Sums the work of a stage after its last pass: gathers, tied embeddings, norms of tensor ranks, and the
+/// optimizer.
 void CostsMaker::price_end(const std::vector<StageChunk>& chunks, int stage, StageEnd& end) {
   double dense = 0, expert = 0;
   int layers = 0;
@@ -182,17 +192,19 @@ void CostsMaker::price_end(const std::vector<StageChunk>& chunks, int stage, Sta
     end.behind_s += gathered_once_s(chunk, costs_.chunks[place], end);
   }
   const double hidden = static_cast<double>(job_.shape.hidden);
-  // With DualPipe those that hold one end hold the other as well, and gradients are summed over both.
+  // With DualPipe the ranks that hold one end hold the other as well, and gradients are summed over both.
   if (job_.shape.tied && job_.degrees.pipeline > 1 && job_.ways() == 1 && has_end)
     end.behind_s +=
         sent(RankGroup::ends, Exchange::all_reduce,
              4.0 * static_cast<double>(job_.shape.vocabulary) * hidden / job_.degrees.tensor, end);
+  // Norms are replicated over tensor ranks, whose gradients are sums over the parts of the sequence.
   if (job_.slice().sequence_parallel && job_.degrees.tensor > 1)
     end.behind_s += sent(RankGroup::tensor, Exchange::all_reduce, 4.0 * (2 * layers + 1) * hidden, end);
   const bool sharded = job_.sharding != ModelSharding::none;
   const int expert_shards = std::min(job_.shards(), std::max(1, job_.expert_gradient_ranks()));
   const double updated = sharded ? dense / job_.shards() + expert / expert_shards : dense + expert;
-  const bool whole = job_.framework == LlmFramework::nanotron;  // norm and zeros over all gradients
+  // nanotron computes the norm over all gradients and zeroes all of them.
+  const bool whole = job_.framework == LlmFramework::nanotron;
   const double touched = whole ? dense + expert : updated;
   // The norm reads each gradient, and behind the update each is set to zero.
   const double gradient = job_.held_gradient_bytes();
@@ -210,7 +222,7 @@ PricedChunk CostsMaker::priced(const StageChunk& chunk) {
   return out;
 }
 
-/// The two chunks of each stage run beside each other.
+/// Computes the times of pairs: the two chunks of a stage run concurrently and hide each other's all-to-alls.
 void CostsMaker::price_pairs() {
   const std::size_t count = costs_.chunks.size();
   for (std::size_t i = 0; i < count; ++i) {
@@ -222,6 +234,7 @@ void CostsMaker::price_pairs() {
   }
 }
 
+/// Chunks come first, because the end of a stage needs the times of their forward passes.
 PipelineCosts CostsMaker::make() {
   const std::vector<StageChunk> chunks = stage_chunks(job_);
   const LayerSlice slice = job_.slice();

@@ -1,11 +1,12 @@
-// Passes in the schedule's order; gradients leave in pieces behind the last backward pass of their chunk; all
-// stages agree on the norm, then each updates its own weights.
+// The pipeline of one step as a task graph, one level above the kernels.
 //
-// The pipeline of a large model is a task graph of its own, one level above the kernels: a task is the
-// forward or backward pass of one micro-batch through one model chunk. The durations of passes are simulated
-// once for each kind of chunk (chunk_timing.hpp) and reused here. Messages between stages are tasks on the
-// receiver's side. The bubble is not a formula: it is the time in which a stage's queue has nothing to run,
-// for any schedule.
+// A task is the forward or backward pass of one micro-batch through one model chunk. Passes follow the
+// schedule's order on the queue of their stage. The durations of passes are simulated once for each kind of
+// chunk (chunk_timing.hpp) and reused here. A message between stages is the lag of the dependency between two
+// passes. Gradients leave in pieces during the last backward pass of their chunk, on a queue of their own. At
+// the end all stages agree on the gradients' norm, then each updates its own weights. The bubble is not a
+// formula: it is the time in which a stage's queue has nothing to run, for any schedule. Invariant: a pass is
+// added only after all passes that it depends on (executable_order.cpp).
 #include "sim/strategy/parallel/pipeline_graph.hpp"
 
 #include <algorithm>
@@ -18,9 +19,10 @@ namespace foretrain {
 
 namespace {
 
-/// Into so many pieces a backward pass is cut at most where gradients leave during it.
+/// Largest number of pieces of a backward pass during which gradients leave.
 constexpr int kMostPieces = 8;
 
+/// Builds the graph, runs it and reads the result.
 class PipelineGraph {
  public:
   PipelineGraph(const PipelineCosts& costs, const LargeModelRun& job, int micro_batches)
@@ -30,7 +32,8 @@ class PipelineGraph {
       exchanges_.push_back(graph_.add_queue("gradients"));
       devices_.push_back(graph_.add_device("gpu"));
     }
-    split_ = job.degrees.pipeline > 1;  // else weight gradients go with the rest
+    // A single stage computes weight gradients together with the rest.
+    split_ = job.degrees.pipeline > 1;
     way_ = static_cast<int>(costs.chunks.size()) / job.ways();
     paired_.resize(costs.chunks.size());
   }
@@ -38,6 +41,7 @@ class PipelineGraph {
   PipelineRun run();
 
  private:
+  // A span to be drawn: the tasks at which it begins and ends.
   struct Kept {
     TaskId first, task;
     StageSpan span;
@@ -47,18 +51,22 @@ class PipelineGraph {
   std::vector<Dependency> inputs_of(const StageAction& action);
   void finish();
   TaskId pass(int stage, double duration, const std::vector<Dependency>& after);
+  // Duration of a backward pass, and the task at which its span begins.
   struct Backward {
     double duration = 0;
-    TaskId shown_from = kNone;  ///< none: its own beginning
+    // kNone: the beginning of the pass itself.
+    TaskId shown_from = kNone;
   };
   void add_backward(const PlacedAction& placed, const std::vector<Dependency>& after, const Backward& own);
   const PricedChunk& chunk_of(const PlacedAction& placed) const {
     return costs_.chunks[static_cast<std::size_t>(placed.action.chunk)];
   }
   void keep(TaskId first, TaskId task, const PlacedAction& placed, char work);
+  // The last task of a pass, on which later passes depend.
   TaskId& done(StageWork work, int chunk, int micro) { return done_[{static_cast<int>(work), chunk, micro}]; }
-  /// A message takes its time, unless the next chunk is on the same stage. What its sender waited for it is
-  /// within the pass: both ends of an exchange are free at one moment.
+  /// Returns the dependency on a pass whose result is sent. A message takes its time, unless the next chunk
+  /// is on the same stage. The time that the sender waited for its own message is part of its pass, because
+  /// both ends of an exchange are released at the same moment.
   Dependency message(TaskId from, const StageAction& sent, int to_chunk) const {
     const PricedChunk& own = costs_.chunks[static_cast<std::size_t>(sent.chunk)];
     if (own.chunk.stage == costs_.chunks[static_cast<std::size_t>(to_chunk)].chunk.stage) return {from, {}};
@@ -70,17 +78,20 @@ class PipelineGraph {
   const LargeModelRun& job_;
   int micro_batches_;
   bool split_ = false;
-  int way_ = 1;  ///< chunks that a micro-batch passes
+  // Number of chunks that a micro-batch passes.
+  int way_ = 1;
   TaskGraph graph_;
   std::vector<QueueId> passes_, exchanges_;
   std::vector<DeviceId> devices_;
   std::map<std::tuple<int, int, int>, TaskId> done_;
   std::vector<Kept> kept_;
   std::vector<TaskId> last_pass_, ends_;
+  // Seconds of passes, by stage.
   std::vector<double> busy_;
   std::vector<ChunkRun> paired_;
 };
 
+/// Adds a pass to the queue of its stage and counts it as busy time.
 TaskId PipelineGraph::pass(int stage, double duration, const std::vector<Dependency>& after) {
   Task task;
   task.kind = TaskKind::kernel, task.queue = passes_[static_cast<std::size_t>(stage)];
@@ -89,13 +100,15 @@ TaskId PipelineGraph::pass(int stage, double duration, const std::vector<Depende
   return last_pass_[static_cast<std::size_t>(stage)] = graph_.add(task, after);
 }
 
+/// Keeps a span for drawings, up to the limit; the optimizer's span is always kept.
 void PipelineGraph::keep(TaskId first, TaskId task, const PlacedAction& placed, char work) {
   if (kept_.size() < kMostSpans || work == 'O')
     kept_.push_back(
         {first, task, {placed.stage, placed.action.micro_batch, placed.action.chunk, work, 0, 0}});
 }
 
-/// The last one of a chunk makes gradients ready, bucket by bucket.
+/// Adds a backward pass or its weight gradients. The last one of a chunk makes gradients ready bucket by
+/// bucket, so it is cut into pieces, each of which starts an exchange.
 void PipelineGraph::add_backward(const PlacedAction& placed, const std::vector<Dependency>& after,
                                  const Backward& own) {
   const PricedChunk& chunk = chunk_of(placed);
@@ -119,6 +132,8 @@ void PipelineGraph::add_backward(const PlacedAction& placed, const std::vector<D
   keep(first, task, placed, work == StageWork::weight_gradient ? 'W' : 'B');
 }
 
+/// The first chunk of a way has no input in forward, the last one none in backward. Weight gradients follow
+/// their own stage's backward pass in the queue.
 std::vector<Dependency> PipelineGraph::inputs_of(const StageAction& a) {
   const bool is_forward = a.work == StageWork::forward;
   const bool is_first = is_forward ? a.chunk % way_ == 0 : (a.chunk + 1) % way_ == 0;
@@ -127,6 +142,8 @@ std::vector<Dependency> PipelineGraph::inputs_of(const StageAction& a) {
   return {message(done(sent.work, sent.chunk, sent.micro_batch), sent, a.chunk)};
 }
 
+/// Adds one pass that is not paired. A schedule that defers weight gradients splits backward by
+/// `weight_share`.
 void PipelineGraph::add(const PlacedAction& placed) {
   const StageAction& action = placed.action;
   const PricedChunk& chunk = chunk_of(placed);
@@ -147,7 +164,7 @@ void PipelineGraph::add(const PlacedAction& placed) {
   keep(task, task, placed, 'B');
 }
 
-/// Both begin when both can, and what they make leaves when both have ended.
+/// Adds a pair. Both passes start when both can, and their results are sent when both have ended.
 void PipelineGraph::add_pair(const PlacedAction& forward, const PlacedAction& backward) {
   std::vector<Dependency> after = inputs_of(forward.action);
   for (const Dependency& input : inputs_of(backward.action)) after.push_back(input);
@@ -160,7 +177,8 @@ void PipelineGraph::add_pair(const PlacedAction& forward, const PlacedAction& ba
   ++paired_[static_cast<std::size_t>(backward.action.chunk)].backward;
 }
 
-/// The norm of gradients needs all stages; then each stage updates and gathers.
+/// Adds the end of the step. The norm of gradients needs all stages; then each stage updates its weights and
+/// gathers.
 void PipelineGraph::finish() {
   const auto stages = passes_.size();
   std::vector<Dependency> all;
@@ -196,6 +214,7 @@ PipelineRun PipelineGraph::run() {
       add(next);
   }
   finish();
+  // Passes and exchanges have durations and no flows, so the rate of links has no effect.
   const Timeline timeline = foretrain::run(graph_, [](LinkId) { return ByteRate{1e18}; });
   PipelineRun out;
   out.paired = paired_;
@@ -204,6 +223,7 @@ PipelineRun PipelineGraph::run() {
     end = std::max(end, timeline.end_of(ends_[stage]));
     const TaskId sent = graph_.last_on(exchanges_[stage]);
     const Time passed = last_pass_[stage] == kNone ? Time{} : timeline.end_of(last_pass_[stage]);
+    // Exchanges that end after the stage's last pass are exposed.
     const double waits = sent == kNone ? 0 : std::max(0.0, to_seconds(timeline.end_of(sent) - passed));
     out.stages.push_back({busy_[stage], waits + costs_.stages[stage].behind_s});
   }

@@ -1,4 +1,4 @@
-// What passes, messages and the end of a step cost each stage, and the pipeline that they make.
+// Costs of passes, messages and the end of a step for each stage, and the pipeline that they make.
 #pragma once
 
 #include <string>
@@ -9,52 +9,66 @@
 
 namespace foretrain {
 
-/// A chunk with what its stage does beside the passes themselves.
+/// A chunk with the work of its stage besides the passes themselves.
 struct PricedChunk {
   StageChunk chunk;
   ChunkTime time;
-  /// Beside a backward, a forward pass of the stage's other chunk, which hide each other's all-to-alls.
+  /// Times in a pair: forward of this chunk with backward of the stage's other chunk, which hide each other's
+  /// all-to-alls.
   PassTime paired_forward{}, paired_backward{};
-  bool from_idle = false;                          ///< its host begins when a pass does
-  double forward_wait_s = 0, backward_wait_s = 0;  ///< of its own message, which the stage waits for
-  double forward_host_s = 0, backward_host_s = 0;  ///< its host does, and reads sizes
-  double gradients_s = 0;                          ///< exchange of its gradients, all buckets
+  /// The host starts when a pass starts.
+  bool from_idle = false;
+  /// Seconds of the pass's own message for which the stage waits.
+  double forward_wait_s = 0, backward_wait_s = 0;
+  /// Seconds of the host for waking up and reading tensor sizes.
+  double forward_host_s = 0, backward_host_s = 0;
+  /// Seconds of the exchange of its gradients, all buckets.
+  double gradients_s = 0;
   int buckets = 1;
   double host_s() const { return forward_host_s + backward_host_s; }
   double messages_s() const { return forward_wait_s + backward_wait_s; }
+  /// Seconds that a stage is occupied by a pass that is not paired.
   double forward_s() const { return time.forward.total + forward_wait_s + forward_host_s; }
   double backward_s() const { return time.backward.total + backward_wait_s + backward_host_s; }
 };
 
-/// The end of a step on a stage.
+/// The end of a step on one stage.
 struct StageEnd {
-  double gradients_s = 0;  ///< of all chunks
+  /// Seconds of exchanging the gradients of all chunks.
+  double gradients_s = 0;
   int messages = 0;
-  double behind_s = 0;  ///< exchanges that nothing hides: tied embeddings, norms, gathered parameters
+  /// Exchanges that nothing hides: tied embeddings, norms, gathered parameters; in seconds.
+  double behind_s = 0;
   double optimizer_s = 0;
-  double gpu_share = 0;  ///< that gradients' exchange takes of the GPU
+  /// Fraction of the GPU that the exchange of gradients takes.
+  double gpu_share = 0;
+  /// The algorithm of that exchange, in words.
   std::string how;
-  std::vector<PassMessage> sent{};  ///< what is priced here
+  /// Messages whose time is part of this end.
+  std::vector<PassMessage> sent{};
 };
 
-/// Durations of the passes of each stage and of the messages between stages, which the pipeline's graph is
-/// built from.
+/// Durations of passes and of messages between stages, from which the pipeline's graph is built.
 struct PipelineCosts {
-  std::vector<PricedChunk> chunks;  ///< in the order of a micro-batch
+  /// Chunks in the order in which a micro-batch passes them.
+  std::vector<PricedChunk> chunks;
   std::vector<StageEnd> stages;
   double message_bytes = 0, message_s = 0;
   bool overlaps_gradients = true;
 };
+/// Computes all durations of a step. `timer` and `exchanges` are caches that the caller keeps.
 PipelineCosts pipeline_costs(const LargeModelRun& job, const LargeStepRequest& request,
                              GroupExchanges& exchanges,
                              ChunkTimer& timer);  // pipeline_costs.cpp
 
-/// The time that one stage spends in passes, and after its last pass in exchanges of data-parallel ranks.
+/// Time that one stage spends in passes, and after its last pass in exchanges of data-parallel ranks.
 struct StageRun {
-  double busy_s = 0;  ///< in passes
-  double data_s = 0;  ///< behind its last pass, in exchanges of data-parallel ranks
+  /// Seconds in passes.
+  double busy_s = 0;
+  /// Seconds after its last pass in exchanges of data-parallel ranks.
+  double data_s = 0;
 };
-/// How many passes of a chunk ran beside another.
+/// Number of passes of a chunk that ran as part of a pair.
 struct ChunkRun {
   double forward = 0, backward = 0;
 };
@@ -63,12 +77,15 @@ struct ChunkRun {
 struct PipelineRun {
   double end_s = 0;
   std::vector<StageRun> stages;
-  std::vector<ChunkRun> paired;  ///< by chunk
+  /// Pairs by chunk.
+  std::vector<ChunkRun> paired;
   std::vector<StageSpan> spans;
-  int left_out = 0;  ///< micro-batches in the middle that spans do not show
+  /// Number of micro-batches in the middle that the spans do not show.
+  int left_out = 0;
   double left_out_s = 0;
 };
-/// With so many micro-batches. Throws InputError where stages would wait for each other for ever.
+/// Runs the pipeline with `micro_batches` micro-batches. Throws InputError if stages would wait for each
+/// other forever. The cost grows about linearly with chunks x micro-batches.
 PipelineRun run_pipeline(const PipelineCosts& costs, const LargeModelRun& job, int micro_batches);
 
 }  // namespace foretrain

@@ -1,5 +1,6 @@
-// Groups of a kind are alike, and all of them work at once: the group of rank 0 is timed, and as much longer
-// as the busiest link of its first node has to carry for the others there.
+// Groups of a kind are alike, and all of them exchange at the same time. The group of rank 0 is timed in
+// isolation. Its time is then stretched by the load that all groups together put on the busiest link of its
+// first node.
 //
 // Tensor, context, expert, data and pipeline groups partition the same ranks in different ways. Which links a
 // group uses follows from the order of the degrees in the rank number: the innermost degree stays inside
@@ -18,6 +19,7 @@ namespace foretrain {
 
 namespace {
 
+/// The array follows the order of Exchange.
 CollectiveOp op_of(Exchange exchange) {
   constexpr CollectiveOp kOps[] = {CollectiveOp::all_reduce, CollectiveOp::all_gather,
                                    CollectiveOp::reduce_scatter, CollectiveOp::alltoall,
@@ -25,16 +27,19 @@ CollectiveOp op_of(Exchange exchange) {
   return kOps[static_cast<std::size_t>(exchange)];
 }
 
+/// Returns `count` rank numbers from `first` on, `step` apart.
 std::vector<int> every(int first, int step, int count) {
   std::vector<int> ranks;
   for (int i = 0; i < count; ++i) ranks.push_back(first + i * step);
   return ranks;
 }
 
-/// Ranks of one stage are consecutive.
+/// The ranks of one stage, which are consecutive.
 struct StageRanks {
-  int tensor, rest;  ///< rest: context x data
-  int first;         ///< of the stage
+  // Tensor ranks; context x data ranks.
+  int tensor, rest;
+  // First rank of the stage.
+  int first;
 };
 
 StageRanks stage_of(const Degrees& d, int rank) {
@@ -43,7 +48,7 @@ StageRanks stage_of(const Degrees& d, int rank) {
   return {d.tensor, d.context * d.data, rank - within};
 }
 
-/// With those of the stage that has the same layers for micro-batches from the other end.
+/// Adds the ranks of the stage that has the same layers for micro-batches from the other end.
 std::vector<int> of_both_ways(const LargeModelRun& job, std::vector<int> ranks) {
   if (job.ways() == 1) return ranks;
   const int in_stage = job.degrees.gpus() / job.degrees.pipeline;
@@ -54,7 +59,8 @@ std::vector<int> of_both_ways(const LargeModelRun& job, std::vector<int> ranks) 
   return ranks;
 }
 
-/// Of ranks that have the same parameters, those that share them out with `rank`, or that hold its share.
+/// Returns, of the ranks that hold the same parameters, those that share state with `rank` or those that hold
+/// the same shard.
 std::vector<int> cut_by_shards(const std::vector<int>& all, int rank, int shards, RankGroup group) {
   const auto place = static_cast<int>(std::ranges::find(all, rank) - all.begin());
   const auto count = static_cast<int>(all.size());
@@ -84,6 +90,8 @@ std::string_view name_of(RankGroup group) {
   return kNames[static_cast<std::size_t>(group)];
 }
 
+/// Expert groups are blocks of expert x expert-tensor ranks within a stage; they cut across tensor, context
+/// and data ranks.
 std::vector<int> group_ranks(const LargeModelRun& job, RankGroup group, int rank) {
   const Degrees& d = job.degrees;
   const StageRanks stage = stage_of(d, rank);
@@ -142,7 +150,7 @@ int GroupExchanges::nodes(RankGroup group) const {
   return static_cast<int>(nodes.size());
 }
 
-/// The groups of all ranks on rank 0's node, its own first.
+/// Returns the groups of all ranks on rank 0's node, its own group first.
 const std::vector<GroupExchanges::Sibling>& GroupExchanges::siblings(RankGroup group) {
   const auto [known, is_new] = siblings_.try_emplace(group);
   if (!is_new) return known->second;
@@ -160,13 +168,15 @@ const std::vector<GroupExchanges::Sibling>& GroupExchanges::siblings(RankGroup g
     }
     placement.nodes = static_cast<int>(nodes.size());
     known->second.push_back({collectives_.of(placement, {Group::world}, settings_, GpuPlace{node, 0})});
-    // Groups inside a node have links of their own, or share them with nobody they would wait for.
+    // Groups inside a node have links of their own, or share them with no group that would slow them down, so
+    // one is enough.
     if (placement.nodes == 1) break;
   }
   return known->second;
 }
 
-/// By how much the busiest link of the node is busier with all groups, and other jobs, than with one.
+/// Returns the factor by which the busiest link of the node is busier with all groups and other jobs than
+/// with one group alone.
 double GroupExchanges::crowding(const std::vector<Sibling>& siblings, CollectiveOp op, Bytes size) const {
   std::map<LinkId, double> loads;
   const auto add = [&](const std::vector<PatternFlow>& flows) {
@@ -187,6 +197,7 @@ double GroupExchanges::crowding(const std::vector<Sibling>& siblings, Collective
   return own > 0 ? std::max(1.0, busiest() / own) : 1;
 }
 
+/// Latency is not stretched by congested links, only the time of the data.
 ExchangeTime GroupExchanges::compute(RankGroup group, CollectiveOp op, Bytes size) {
   const std::vector<Sibling>& all = siblings(group);
   if (all.empty()) return {};
@@ -204,6 +215,7 @@ ExchangeTime GroupExchanges::compute(RankGroup group, CollectiveOp op, Bytes siz
   return time;
 }
 
+/// Sizes are rounded up to whole bytes, at least one.
 const ExchangeTime& GroupExchanges::at(RankGroup group, Exchange exchange, double bytes) {
   const Bytes size{static_cast<std::int64_t>(std::ceil(std::max(1.0, bytes)))};
   const CollectiveOp op = op_of(exchange);

@@ -1,5 +1,5 @@
-// A rank's place in a job of several degrees, the groups of ranks it exchanges with, and how long that takes
-// on the cluster's links.
+// The place of a rank in a run with several degrees, the groups of ranks that it exchanges with, and the
+// times of these exchanges on the cluster's links.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,18 @@
 
 namespace foretrain {
 
-/// Ranks count tensor places first, then context, data and pipeline places, as nanotron, Megatron-LM,
-/// torchtitan and DeepSpeed place them.
+/// The place of a rank. Rank numbers count tensor places first, then context, data and pipeline places, as in
+/// nanotron, Megatron-LM, torchtitan and DeepSpeed.
 struct RankPlace {
   int tensor = 0, context = 0, data = 0, pipeline = 0;
 };
+/// Convert a place to a rank number and back.
 int rank_at(const Degrees& degrees, const RankPlace& place);
 RankPlace place_of(const Degrees& degrees, int rank);
 
-/// Who exchanges what. `gradients`: data and context ranks of a stage. `shards`: those of them that share out
-/// state. `replicas`: ranks that hold the same shard. `expert_gradients`: of an expert's weights. `stages`:
-/// neighbours in the pipeline. `ends`: first and last stage.
+/// Groups by what they exchange. `gradients`: data and context ranks of a stage. `shards`: those of them that
+/// share state. `replicas`: ranks that hold the same shard. `expert_gradients`: ranks that hold the same
+/// experts. `stages`: neighbours in the pipeline. `ends`: first and last stage.
 enum class RankGroup : std::uint8_t {
   tensor,
   context,
@@ -42,33 +43,41 @@ enum class RankGroup : std::uint8_t {
 };
 std::string_view name_of(RankGroup group);
 
-/// The ranks of the group of rank `rank`, in order; itself alone where the group has one.
+/// Returns the ranks of the group of rank `rank`, in order. A group of one rank contains only itself.
 std::vector<int> group_ranks(const LargeModelRun& job, RankGroup group, int rank);
 
-/// Time of one exchange among a group of ranks, alone and with the other groups of the node that exchange at
-/// the same time.
+/// Time of one exchange of a group of ranks, isolated and together with the other groups of the node that
+/// exchange at the same time.
 struct ExchangeTime {
-  double seconds = 0;    ///< on links that all groups of the kind use at once
-  double alone = 0;      ///< if no other group used them
-  double gpu_share = 0;  ///< of the GPU, while it runs
-  std::string how;       ///< "NVLS, Simple, 16 channels"
+  /// Seconds on links that all groups of the kind use at the same time.
+  double seconds = 0;
+  /// Seconds if no other group used them.
+  double alone = 0;
+  /// Fraction of the GPU taken while it runs.
+  double gpu_share = 0;
+  /// Algorithm in words, such as "NVLS, Simple, 16 channels".
+  std::string how;
 };
 
-/// Times of exchanges of rank 0's groups, each message size asked for once. Not for several threads at once.
+/// Times of exchanges of rank 0's groups. Each message size is computed once. Not thread-safe.
 class GroupExchanges {
  public:
-  /// `ranks`: GPUs of the job by rank. All must outlive this.
+  /// `ranks`: GPUs of the run by rank number. All arguments must outlive this object.
   GroupExchanges(const LargeModelRun& job, const Cluster& cluster, const Placement& ranks,
                  const CollectiveSettings& settings, ClusterCollectives& collectives, double time_scale = 1,
                  double gpu_share_scale = 1);
 
-  /// Sizes as CollectiveOp counts them: all parts together; of all_to_all and ring_pass what one rank sends.
+  /// Returns the time of an exchange of `bytes`. Sizes are counted as CollectiveOp counts them: all parts
+  /// together; for all_to_all and ring_pass the bytes that one rank sends. The reference stays valid as long
+  /// as this object.
   const ExchangeTime& at(RankGroup group, Exchange exchange, double bytes);
+  /// Returns the number of ranks in the group.
   int size(RankGroup group) const;
-  /// Nodes that the group is on.
+  /// Returns the number of nodes that the group spans.
   int nodes(RankGroup group) const;
 
  private:
+  /// A group of the same kind on rank 0's node.
   struct Sibling {
     std::shared_ptr<GroupCollectives> collectives;
   };

@@ -1,8 +1,12 @@
 // Orders of a pipeline's passes, stage by stage.
 //
 // A schedule is a list of actions for each stage, without times. The same list can be run with any durations,
-// which is why bubbles come out of the simulation and not out of a formula. The laws check every schedule:
-// each pass once, forward before backward, no deadlock.
+// which is why bubbles come out of the simulation and not out of a formula. In 1F1B stage s of p runs p - s -
+// 1 forward passes ahead, then alternates, so it never keeps more than p - s micro-batches in flight, while
+// AFAB keeps all of them. Interleaving gives each stage several chunks, which divides the bubble by their
+// number and costs more messages. Zero-bubble schedules defer weight gradients, for which no other stage
+// waits, into the time that would be idle. Tests check every schedule: each pass once, forward before
+// backward, no deadlock.
 #include "sim/strategy/parallel/schedule.hpp"
 
 #include <algorithm>
@@ -15,8 +19,8 @@ namespace {
 
 using Order = std::vector<StageAction>;
 
-/// GPipe; with several chunks breadth first (Lamy-Poirier 2023): all micro-batches pass one chunk before the
-/// next one begins.
+/// GPipe. With several chunks it is breadth first (Lamy-Poirier 2023): all micro-batches pass one chunk
+/// before the next one begins.
 Order all_forward_all_backward(const ScheduleSize& size, int stage) {
   Order order;
   const auto pass = [&](StageWork work, int turn) {
@@ -27,6 +31,7 @@ Order all_forward_all_backward(const ScheduleSize& size, int stage) {
   return order;
 }
 
+/// Warm-up with forward passes only, then forward and backward in turn, then the remaining backward passes.
 Order one_forward_one_backward(const ScheduleSize& size, int stage) {
   const int warm_up = std::min(size.micro_batches, size.stages - stage - 1);
   Order order;
@@ -40,8 +45,9 @@ Order one_forward_one_backward(const ScheduleSize& size, int stage) {
   return order;
 }
 
-/// Megatron-LM's interleaving: groups of `stages` micro-batches pass the first chunks, then the second ones,
-/// …; the `n`-th pass of a stage is thus of this micro-batch and chunk.
+/// Returns the n-th forward or backward pass of a stage in Megatron-LM's interleaving: groups of `stages`
+/// micro-batches pass the first chunks, then the second ones, and so on. Backward visits the chunks in
+/// reverse order.
 StageAction nth_pass(const ScheduleSize& size, int stage, int n, bool forward) {
   const int group = size.stages * size.chunks_per_stage;
   const int in_group = n % group;
@@ -51,6 +57,8 @@ StageAction nth_pass(const ScheduleSize& size, int stage, int n, bool forward) {
           n / group * size.stages + in_group % size.stages, chunk * size.stages + stage};
 }
 
+/// The pattern of 1F1B with a longer warm-up: two passes for each later stage, and the first group's passes
+/// of all chunks but one.
 Order interleaved(const ScheduleSize& size, int stage) {
   const int all = size.micro_batches * size.chunks_per_stage;
   const int ahead = 2 * (size.stages - stage - 1) + (size.chunks_per_stage - 1) * size.stages;
@@ -65,8 +73,8 @@ Order interleaved(const ScheduleSize& size, int stage) {
   return order;
 }
 
-/// ZB-H1 (Qi et al. 2024): as many forward passes ahead as 1F1B has in flight; on stage s weight gradients
-/// follow s micro-batches behind, so that the last ones fill what 1F1B leaves empty at the end.
+/// ZB-H1 (Qi et al. 2024). It has as many forward passes ahead as 1F1B has in flight. On stage s weight
+/// gradients follow s micro-batches behind, so the last ones fill the time that 1F1B leaves idle at the end.
 Order zero_bubble_h1(const ScheduleSize& size, int stage) {
   const int all = size.micro_batches, ahead = std::min(all, size.stages - stage);
   Order order;
@@ -81,8 +89,9 @@ Order zero_bubble_h1(const ScheduleSize& size, int stage) {
   return order;
 }
 
-/// Every pass takes one unit of time; at each a free stage takes the backward pass that is ready, else a
-/// forward pass while fewer than `limit` are in flight, else a weight gradient.
+/// Finds an order by a greedy simulation in which every pass takes one unit of time. A free stage takes a
+/// backward pass that is ready, else a forward pass while fewer than `limit` are in flight, else a weight
+/// gradient. The limit of 2 p keeps the memory of 1F1B, in chunks of half a stage.
 class GreedySearch {
  public:
   explicit GreedySearch(const ScheduleSize& size)
@@ -110,17 +119,21 @@ class GreedySearch {
   }
 
  private:
+  // Time of a pass that has not run.
   static constexpr int kNever = 1 << 30;
 
   std::size_t place(int chunk, int micro_batch) const {
     return static_cast<std::size_t>(chunk) * static_cast<std::size_t>(size_.micro_batches) +
            static_cast<std::size_t>(micro_batch);
   }
+  // Returns the next micro-batch of a kind of work on a chunk; it also counts those that have started.
   int& next(StageWork work, int chunk) {
     return next_[static_cast<std::size_t>(work) * static_cast<std::size_t>(chunks_) +
                  static_cast<std::size_t>(chunk)];
   }
+  // A V: stage s has chunks s and 2p - 1 - s.
   std::vector<int> chunks_of(int stage) const { return {2 * size_.stages - 1 - stage, stage}; }
+  // Returns whether the inputs of the next pass ended before `now`.
   bool ready(StageWork work, int chunk, int now) {
     const int micro = next(work, chunk);
     if (micro >= size_.micro_batches) return false;
@@ -131,7 +144,8 @@ class GreedySearch {
   }
 
   std::optional<StageAction> choose(int stage, int now, int& in_flight) {
-    const std::vector<int> chunks = chunks_of(stage);  // the later one first: what comes back frees memory
+    // The later chunk comes first, because its backward pass frees memory.
+    const std::vector<int> chunks = chunks_of(stage);
     const int limit = 2 * size_.stages;
     for (const StageWork work : {StageWork::backward, StageWork::forward, StageWork::weight_gradient}) {
       if (work == StageWork::forward && in_flight >= limit) continue;
@@ -159,6 +173,7 @@ bool splits_backward(PipelineSchedule schedule) {
          is_v_shaped(schedule);
 }
 
+/// V-shaped and DualPipe orders are made for all stages at once, the others stage by stage.
 std::vector<std::vector<StageAction>> schedule_of(const ScheduleSize& size) {
   if (is_v_shaped(size.schedule)) return GreedySearch(size).orders();
   if (size.schedule == PipelineSchedule::dualpipe && size.stages > 1)
@@ -177,6 +192,7 @@ std::vector<std::vector<StageAction>> schedule_of(const ScheduleSize& size) {
   return orders;
 }
 
+/// A pass is over with its weight gradients, where these are separate.
 std::vector<int> most_in_flight(const std::vector<Order>& orders) {
   std::vector<int> most;
   for (const Order& order : orders) {

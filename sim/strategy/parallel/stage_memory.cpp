@@ -1,8 +1,11 @@
-// Bytes of a stage: state by parameter, activations by micro-batch in flight, logits where the head is.
+// Bytes of a stage: state by parameter, activations by micro-batch in flight, logits on the stage of the
+// head.
 //
-// The peak of a pipeline stage is where most micro-batches are in flight: stages at the front keep as many
-// activations as there are stages behind them in 1F1B. Parameters, gradients and optimizer states do not
-// depend on the schedule.
+// The peak of a pipeline stage is the moment with most micro-batches in flight: stages at the front keep as
+// many activations as there are stages behind them in 1F1B. Parameters, gradients and optimizer states do not
+// depend on the schedule. Tensor ranks divide parameters and activations, and sharding divides the state over
+// data-parallel ranks. Recomputation keeps less of a layer for backward, and offload moves it to the host.
+// One layer at work has its transient tensors besides; they count once, because layers run in sequence.
 #include "sim/strategy/parallel/stage_memory.hpp"
 
 #include <algorithm>
@@ -16,34 +19,37 @@ namespace foretrain {
 
 namespace {
 
-/// Master weights and Adam's two moments.
+/// Returns the bytes per parameter of master weights and Adam's two moments.
 double master_and_moments(const LargeModelRun& job) {
   constexpr double kMoments = 2;
   return job.master_bytes + kMoments * job.moment_bytes;
 }
 
-/// cuBLAS' workspace of Hopper, and small buffers of the framework.
+/// cuBLAS' workspace on Hopper and small buffers of the framework, in bytes.
 constexpr double kWorkspace = 0.3 * 1024 * 1024 * 1024;
-/// CUDA context with its libraries, and NCCL's buffers for a group (recalled: 1 to 4 GB for ten groups).
+/// CUDA context with its libraries, and NCCL's buffers for a group, in bytes (unverified: 1 to 4 GB for ten
+/// groups).
 constexpr double kContext = 0.6e9, kBuffersOfGroup = 0.15e9;
-/// Layers whose offloaded activations are on the GPU: one at work, one on its way
+/// Number of layers whose offloaded activations are on the GPU: one at work, one being copied
 /// (docs/models/large_models.md).
 constexpr double kLayersOnGpu = 2;
-/// Micro-batches beyond which no schedule keeps more in flight (all forward passes first keeps all).
+/// Number of micro-batches beyond which no schedule keeps more in flight. AFAB, which keeps all, is counted
+/// up to it.
 constexpr int kLongestCounted = 4096;
 
-/// Bytes for each parameter that a rank holds.
+/// Bytes for each parameter that a rank holds, by default: 16-bit weights and fp32 gradients.
 struct StateBytes {
   double weights = 2, gradients = 4, optimizer = 0;
 };
 
+/// Divides each kind of state by `shards` if data-parallel ranks share it.
 StateBytes state_bytes(const LargeModelRun& job, int shards) {
   StateBytes bytes{.gradients = job.held_gradient_bytes(), .optimizer = master_and_moments(job)};
   const double share = 1.0 / std::max(1, shards);
   if (job.sharding != ModelSharding::none) bytes.optimizer *= share;
   if (job.sharding >= ModelSharding::gradients) bytes.gradients *= share;
   if (job.shards_parameters()) {
-    // Those of the optimizer are the weights; layers are gathered in 16 bit.
+    // The optimizer's master weights are the weights; layers are gathered in 16 bits.
     bytes.weights = job.keeps_gathered() ? 2 : 0;
     bytes.gradients = job.held_gradient_bytes() * share + (job.keeps_gathered() ? job.summed_bytes() : 0);
   }
@@ -51,6 +57,7 @@ StateBytes state_bytes(const LargeModelRun& job, int shards) {
   return bytes;
 }
 
+/// Adds up the memory of chunks.
 class StageBytes {
  public:
   explicit StageBytes(const LargeModelRun& job) : job_(job), slice_(job.slice()), kernels_(job.kernels()) {}
@@ -66,6 +73,7 @@ class StageBytes {
   const LayerKernels& kernels_;
 };
 
+/// Dense parameters and experts are sharded over different numbers of ranks.
 void StageBytes::add_state(const StageChunk& chunk, StageMemory& memory) const {
   const StageParameters held = stage_parameters(job_, chunk);
   const int expert_shards = std::min(job_.shards(), std::max(1, job_.expert_gradient_ranks()));
@@ -76,16 +84,18 @@ void StageBytes::add_state(const StageChunk& chunk, StageMemory& memory) const {
     memory.optimizer += bytes.optimizer * count;
   }
   if (job_.framework == LlmFramework::nanotron && job_.gradient_ranks() > 1)
-    memory.buckets += 2 * held.all();  // 16-bit gradients in DDP's buckets, beside the fp32 sums
+    // nanotron keeps 16-bit gradients in DDP's buckets besides the fp32 sums.
+    memory.buckets += 2 * held.all();
   if (job_.shards_parameters() && !job_.keeps_gathered() && chunk.layers > 0) {
     StageChunk layer = chunk;
     layer.layers = 1, layer.expert_layers = std::min(1, chunk.expert_layers);
     layer.embedding = layer.head = false;
-    // The layer that runs and the next one in 16 bit, and gradients of one.
+    // The layer that runs and the next one in 16 bits, and the gradients of one.
     memory.buckets += (2 * 2 + job_.summed_bytes()) * stage_parameters(job_, layer).all();
   }
 }
 
+/// `in_flight`: micro-batches whose activations the chunk keeps. Layers that are not recomputed keep more.
 void StageBytes::add_chunk(const StageChunk& chunk, double in_flight, StageMemory& memory) const {
   add_state(chunk, memory);
   const int again = job_.recomputed_of(chunk.layers);
@@ -101,6 +111,7 @@ void StageBytes::add_chunk(const StageChunk& chunk, double in_flight, StageMemor
     saved += count * (share * with.saved_bytes + (1 - share) * without);
     transient = std::max(transient, with.transient_bytes);
   }
+  // Offloaded layers keep their activations only while they run or are copied.
   if (const int away = job_.offloaded_of(chunk.layers); away > 0)
     saved *= (chunk.layers - away + std::min<double>(away, kLayersOnGpu)) / chunk.layers;
   memory.activations += in_flight * saved + transient;
@@ -113,6 +124,8 @@ void StageBytes::add_chunk(const StageChunk& chunk, double in_flight, StageMemor
                           layer_program(job_.shape, slice_, has_expert_join(job_), kernels_).saved_bytes;
 }
 
+/// NCCL's buffers: each axis with more than one rank has a communicator, a pipeline has two, and one more is
+/// always there.
 void StageBytes::add_outside(StageMemory& memory) const {
   const Degrees& d = job_.degrees;
   const int groups =
@@ -123,6 +136,8 @@ void StageBytes::add_outside(StageMemory& memory) const {
 
 }  // namespace
 
+/// Attention and dense parts are cut over tensor ranks. A tied head needs no matrix on the stage of the
+/// embedding.
 StageParameters stage_parameters(const LargeModelRun& job, const StageChunk& chunk) {
   const ParameterCount counts = parameters_of(job.shape);
   const double t = job.degrees.tensor;
@@ -150,7 +165,7 @@ StageParameters stage_parameters(const LargeModelRun& job, const StageChunk& chu
 }
 
 double held_bytes(const LargeModelRun& job, const ChunkTime& passes) {
-  /// Launches that wait in a stream's queue before the next one blocks ("about 1000", stackoverflow
+  /// Number of launches that wait in a stream's queue before the next one blocks ("about 1000", stackoverflow
   /// 53970187).
   constexpr double kLaunchQueue = 1024;
   const double total = passes.forward.total + passes.backward.total;
@@ -163,7 +178,7 @@ double held_bytes(const LargeModelRun& job, const ChunkTime& passes) {
 std::vector<StageMemory> stage_memory(const LargeModelRun& job) {
   const int stages = job.degrees.pipeline, chunks = chunks_per_stage(job);
   const auto micro_batches = static_cast<int>(std::min<std::int64_t>(job.micro_batches(), kLongestCounted));
-  // A schedule's worst moment comes within its first turns.
+  // A schedule reaches its peak within its first turns, so a few of them are enough.
   const bool keeps_all = job.schedule == PipelineSchedule::afab;
   int counted = keeps_all ? micro_batches : std::min(micro_batches, 4 * stages);
   if (job.schedule == PipelineSchedule::interleaved) counted = std::max(stages, counted / stages * stages);
@@ -179,6 +194,7 @@ std::vector<StageMemory> stage_memory(const LargeModelRun& job) {
   return all;
 }
 
+/// The advice depends on what is in use already: sharding of the optimizer and recomputation.
 std::string StageMemory::largest_part(const LargeModelRun& job) const {
   const std::array<std::pair<double, std::string>, 6> parts{{
       {weights, "weights (more tensor or pipeline ranks)"},

@@ -1,4 +1,4 @@
-// Layers to stages, by the rules of Megatron-LM and nanotron.
+// Assignment of layers to stages, by the rules of Megatron-LM, torchtitan and nanotron.
 #include "sim/strategy/parallel/stages.hpp"
 
 #include <algorithm>
@@ -9,8 +9,8 @@ namespace foretrain {
 
 namespace {
 
-/// Megatron-LM: equal parts, with embedding and head counted as a layer each where only that divides
-/// (account_for_embedding_in_pipeline_split and its twin); else the first parts have one layer more.
+/// Returns Megatron-LM's split: equal parts. Embedding and head count as a layer each if only that divides
+/// (account_for_embedding_in_pipeline_split and its twin). Otherwise the first parts have one layer more.
 std::vector<int> equal_parts(int layers, int parts) {
   std::vector<int> counts(static_cast<std::size_t>(parts), layers / parts);
   const int over = layers % parts;
@@ -24,8 +24,8 @@ std::vector<int> equal_parts(int layers, int parts) {
   return counts;
 }
 
-/// torchtitan (generate_llm_fqn_per_model_part): embedding and head count as a layer each, whatever that
-/// comes to; the first parts have one more.
+/// Returns torchtitan's split (generate_llm_fqn_per_model_part): embedding and head always count as a layer
+/// each, and the first parts have one layer more.
 std::vector<int> parts_with_ends(int layers, int parts) {
   std::vector<int> counts(static_cast<std::size_t>(parts), (layers + 2) / parts);
   for (int i = 0; i < (layers + 2) % parts; ++i) ++counts[static_cast<std::size_t>(i)];
@@ -33,8 +33,8 @@ std::vector<int> parts_with_ends(int layers, int parts) {
   return counts;
 }
 
-/// nanotron: a block stays on the stage until the costs so far exceed the stage's share of all. Returns the
-/// layers of each stage and the stage of the head.
+/// Returns nanotron's split: a block stays on the stage until the costs so far exceed the stage's share of
+/// the total. The second value is the stage of the head.
 std::pair<std::vector<int>, int> parts_by_cost(const TransformerShape& shape, int parts) {
   const double layer = 4.0 * static_cast<double>(shape.hidden * shape.heads * shape.head_dim) +
                        3.0 * static_cast<double>(shape.hidden * shape.inner);
@@ -43,6 +43,7 @@ std::pair<std::vector<int>, int> parts_by_cost(const TransformerShape& shape, in
   std::vector<int> counts(static_cast<std::size_t>(parts), 0);
   double sum = 0;
   int stage = 0;
+  // Adds the cost of a block and steps to the next stage when this one is full.
   const auto step_on = [&](double cost) {
     sum += cost;
     if (sum > total * (stage + 1) / parts && stage + 1 < parts) ++stage;
@@ -64,7 +65,7 @@ int chunks_per_stage(const LargeModelRun& job) {
 
 std::vector<StageChunk> stage_chunks(const LargeModelRun& job) {
   const int stages = job.degrees.pipeline, parts = stages * chunks_per_stage(job) / job.ways();
-  // Where there are fewer layers than parts, a chunk would have none and its ends no place.
+  // If there are fewer layers than parts, a chunk would have none and its ends no place.
   const bool counts_ends =
       job.framework == LlmFramework::torchtitan && parts > 1 && job.shape.layers + 2 > parts;
   std::vector<int> counts =
@@ -85,6 +86,7 @@ std::vector<StageChunk> stage_chunks(const LargeModelRun& job) {
     first += chunk.layers;
     chunks.push_back(chunk);
   }
+  // DualPipe: the second direction has the same layers in the reverse order of stages.
   for (int k = 0; k < parts && job.ways() > 1; ++k) {
     StageChunk again = chunks[static_cast<std::size_t>(k)];
     again.stage = stages - 1 - k;

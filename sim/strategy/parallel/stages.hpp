@@ -1,4 +1,4 @@
-// Which layers each chunk of a pipeline has.
+// The layers of each chunk of a pipeline.
 #pragma once
 
 #include <vector>
@@ -7,30 +7,33 @@
 
 namespace foretrain {
 
-/// A run of layers on one stage; chunk `k` of a pipeline of p stages is on stage k % p, of a V-shaped one and
-/// of DualPipe on k or 2p - 1 - k.
+/// A run of consecutive layers on one stage. In a pipeline of p stages chunk `k` is on stage k % p; in
+/// V-shaped schedules and DualPipe on k or 2p - 1 - k.
 struct StageChunk {
   int stage = 0;
+  /// First layer of the network, from 0, and number of layers.
   int first = 0, layers = 0;
+  /// Layers with experts.
   int expert_layers = 0;
-  int wide_layers = 0;  ///< at its end, in 16 bit where the others run in 4
+  /// Layers at its end that run in 16 bits where the others run in 4.
+  int wide_layers = 0;
   bool embedding = false, head = false;
-  /// Whether both take equally long: neither the place in the network nor in the pipeline matters.
+  /// Returns whether two chunks take equally long; places in the network and the pipeline do not matter.
   bool is_like(const StageChunk& other) const {
     return layers == other.layers && expert_layers == other.expert_layers &&
            wide_layers == other.wide_layers && embedding == other.embedding && head == other.head;
   }
 };
 
-/// In the order in which a micro-batch passes them: pipeline x virtual_stages chunks, those of V-shaped
-/// schedules two a stage; of DualPipe one way's, then the other's. By the framework's rule: as many layers
-/// each (what is over goes to the first ones; where it comes out even so, embedding and head count as a
-/// layer), or by cost.
+/// Returns all chunks in the order in which a micro-batch passes them: pipeline x virtual_stages; two a stage
+/// in V-shaped schedules; with DualPipe those of one direction, then those of the other. Layers are split by
+/// the framework's rule: equal numbers, where the remainder goes to the first chunks, and embedding and head
+/// count as a layer if that makes the parts equal; or equal costs.
 std::vector<StageChunk> stage_chunks(const LargeModelRun& job);
 
-/// Whether chunks come back the way they went (zero-bubble V).
+/// Returns whether the second chunks pass the stages in reverse order (zero-bubble V).
 bool is_v_shaped(PipelineSchedule schedule);
-/// Chunks of each stage.
+/// Returns the number of chunks of each stage.
 int chunks_per_stage(const LargeModelRun& job);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// Messages of a job never cross a single link: between two nodes there are at least those of two adapters.
+// A flow over a single link between switches can only be background. Messages of a job cross at least the
+// links of two adapters between two nodes.
 #include "sim/strategy/process/background_traffic.hpp"
 
 #include <map>
@@ -11,6 +12,7 @@ namespace {
 
 bool is_switch(const Vertex& vertex) { return vertex.node < 0; }
 
+/// Returns whether both ends of a network link are switches.
 bool joins_switches(LinkId id, const Cluster& cluster) {
   const ClusterLink link = cluster.links()[id];
   return link.kind == LinkKind::network && is_switch(cluster.vertices()[link.from]) &&
@@ -19,6 +21,8 @@ bool joins_switches(LinkId id, const Cluster& cluster) {
 
 }  // namespace
 
+/// The job's own flows of weight w and a background flow of weight w x u / (1 - u) together make u the other
+/// jobs' part of the bytes on the link.
 void add_background(std::vector<PatternFlow>& flows, const Cluster& cluster, std::size_t shared_links) {
   const double mean = background_load(cluster.spec());
   if (mean <= 0) return;

@@ -1,4 +1,5 @@
-// Other jobs on the links between switches, as flows beside those of a collective.
+// Background traffic: other jobs on the links between switches, as flows concurrent with those of a
+// collective.
 #pragma once
 
 #include <vector>
@@ -7,12 +8,13 @@
 
 namespace foretrain {
 
-/// Adds, for each link between two switches that `flows` cross, a flow of other jobs on that link alone, as
-/// large as the busiest of the job's `shared_links` makes it (busiest_link_load): `flows` are those of one
-/// node that stands for all. Nothing on networks that nobody shares.
+/// Adds a flow of other jobs for each link between two switches that `flows` cross; the flow crosses that
+/// link alone. Its weight makes the link as busy as busiest_link_load() expects of the busiest of the
+/// `shared_links` links that the job uses. `flows` are those of one node that stands for all. Adds nothing on
+/// networks that nobody shares.
 void add_background(std::vector<PatternFlow>& flows, const Cluster& cluster, std::size_t shared_links);
 
-/// Whether add_background() made it.
+/// Returns whether add_background() made this flow.
 bool is_background(const PatternFlow& flow, const Cluster& cluster);
 
 }  // namespace foretrain

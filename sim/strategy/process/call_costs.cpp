@@ -9,11 +9,13 @@ namespace foretrain {
 
 namespace {
 
-/// Nothing that a call is takes less than 10 ns or more than 10 ms.
+/// Limits of a call's duration in s: no call takes less than 10 ns or more than 10 ms.
 constexpr double kShortestCall = 1e-8, kLongestCall = 1e-2;
-/// Recalled and assumed costs are known to about a factor of two.
+/// Prior standard deviation of a cost's logarithm. Unverified and assumed costs are known to about a factor
+/// of two.
 constexpr double kCallPrior = 0.6;
 
+/// Makes the calibration's constant of one call from its row of the table.
 template <Time CallCosts::*Member>
 ConstantOf<CallCosts> call_cost(std::string_view member, std::string meaning, std::string source) {
   return {{"call." + std::string(member), Dimension::time, kShortestCall, kLongestCall, kCallPrior,

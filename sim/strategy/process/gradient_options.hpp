@@ -1,16 +1,16 @@
-// How gradients travel between processes: options that strategies of several frameworks have.
+// Options on the exchange of gradients between processes, which strategies of several frameworks have.
 #pragma once
 
 #include <cstdint>
 
 namespace foretrain {
 
-/// What gradients are turned into on the wire.
+/// Compressed form of gradients on the wire.
 enum class Compression : std::uint8_t { none, fp16, bf16, powersgd };
 /// The library that carries DDP's collectives: NCCL between GPUs, or gloo over TCP between CPUs.
 enum class Backend : std::uint8_t { nccl, gloo };
 
-/// ddp, horovod, byteps, mirrored; each has the compressions that its framework knows.
+/// Options of ddp, horovod, byteps and mirrored. Each accepts the compressions that its framework knows.
 struct GradientOptions {
   Compression compression = Compression::none;
 };

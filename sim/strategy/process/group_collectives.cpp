@@ -1,4 +1,5 @@
-// Every step issues the same messages, every run on the same GPUs the same collectives.
+// Groups of ranks and their messages. Every step issues the same messages, and every run on the same GPUs the
+// same collectives, so both are cached.
 #include "sim/strategy/process/group_collectives.hpp"
 
 #include <algorithm>
@@ -15,6 +16,7 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the ranks on the node of the first rank.
 Placement ranks_of_first_node(const std::vector<GpuPlace>& ranks) {
   Placement set;
   for (const GpuPlace& rank : ranks) {
@@ -23,7 +25,7 @@ Placement ranks_of_first_node(const std::vector<GpuPlace>& ranks) {
   return set;
 }
 
-/// The ranks with the same place in their node, for each place.
+/// Returns one set of ranks for each place in a node. Places are those of the first node's ranks.
 std::vector<Placement> sets_across_nodes(const std::vector<GpuPlace>& ranks) {
   std::vector<Placement> sets;
   for (const GpuPlace& first : ranks) {
@@ -39,7 +41,8 @@ std::vector<Placement> sets_across_nodes(const std::vector<GpuPlace>& ranks) {
   return sets;
 }
 
-/// Ranks of a job by their numbers; the set with `own` first.
+/// Returns the sets of a group with a size, the set that contains `own` first. The last block may be shorter
+/// than the others.
 std::vector<Placement> strided_sets(const std::vector<GpuPlace>& ranks, const RankSets& wanted,
                                     GpuPlace own) {
   const auto size = static_cast<std::size_t>(wanted.size), stride = static_cast<std::size_t>(wanted.stride);
@@ -60,6 +63,7 @@ std::vector<Placement> strided_sets(const std::vector<GpuPlace>& ranks, const Ra
   return sets;
 }
 
+/// Returns all sets of a group, the representative one first.
 std::vector<Placement> sets_of(const Placement& job, const RankSets& sets, GpuPlace own) {
   if (sets.size > 0) return strided_sets(job.ranks, sets, own);
   if (sets.group == Group::world) return {job};
@@ -88,11 +92,13 @@ GroupCollective& GroupCollectives::at(CollectiveOp op, Bytes size) {
   return known;
 }
 
+/// Flows are per byte of message, so that messages of every size with the same plan can share them.
 const TrafficFlows& GroupCollectives::flows(GroupCollective& collective) const {
   if (collective.flows) return collective.flows;
   std::vector<PatternFlow> flows;
   std::set<LinkId> between_switches;
   for (const Communicator& set : sets_) {
+    // A set of one rank sends nothing.
     if (sets_.size() > 1 && set.size() == 1) continue;
     const CollectivePlan plan =
         &set == &sets_.front() ? collective.plan : set.plan(collective.plan.op, collective.plan.size, false);
@@ -106,6 +112,9 @@ const TrafficFlows& GroupCollectives::flows(GroupCollective& collective) const {
   return collective.flows;
 }
 
+/// A hit moves the group to the front. A miss builds it, then drops the groups that were used longest ago,
+/// until the limit holds or one group is left. Callers hold shared pointers, so dropped groups stay valid for
+/// them.
 std::shared_ptr<GroupCollectives> ClusterCollectives::of(const Placement& job, const RankSets& sets,
                                                          const CollectiveSettings& settings,
                                                          std::optional<GpuPlace> seen_from) {

@@ -1,10 +1,12 @@
-// Copies between GPUs and host memory that all ranks of a node make at the same time: each has its own route,
-// and routes share links.
+// Copies between GPUs and host memory that all ranks of a node make at the same time. Each copy has its own
+// route, and the routes share links.
 #include "sim/strategy/process/call_costs.hpp"
 #include "sim/strategy/process/process.hpp"
 
 namespace foretrain {
 
+/// Returns the pattern with one flow for each rank of the representative's node. Patterns are cached by
+/// direction and weight.
 PatternId Process::host_copies_of_the_node(bool to_gpu, double weight) {
   const auto [known, is_new] = host_patterns_.try_emplace({to_gpu, weight}, kNone);
   if (!is_new) return known->second;
@@ -18,6 +20,7 @@ PatternId Process::host_copies_of_the_node(bool to_gpu, double weight) {
   return known->second = graph_.add_pattern(std::move(flows));
 }
 
+/// A copy without a host call; it starts when its stream is free and all of `after` have ended.
 TaskId Process::host_copy(const HostCopy& copy) {
   const auto [node, number] = gpus_.front().place;
   const Cluster& cluster = request_.cluster;
@@ -29,6 +32,7 @@ TaskId Process::host_copy(const HostCopy& copy) {
   task.label = copy.label;
   task.pattern = host_copies_of_the_node(copy.to_gpu, copy.pinned ? 1.0 : kPageableSlowdown);
   task.traffic = copy.bytes;
+  // Callers may pass kNone for events that did not happen yet.
   std::vector<Dependency> before;
   for (const TaskId each : copy.after) {
     if (each != kNone) before.push_back({each});

@@ -1,4 +1,5 @@
-// Rates are of one GPU, in samples per second, so that they compare with what the GPU could train.
+// Decisions about the input pipeline, in words. Rates are those of one GPU, in samples per second, so that
+// they compare with the rate at which the GPU could train.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@ namespace foretrain {
 
 namespace {
 
+/// One part of the pipeline and the time between two batches that it allows; zero: it never limits.
 struct Limit {
   std::string what;
   Time interval;
@@ -19,6 +21,8 @@ std::string counted(int count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
+/// Returns the limits of workers, cores, pinning, storage and memory. Cores also do the work of the script
+/// and the pin-memory thread.
 std::vector<Limit> limits_of(const Workload& workload, const InputCosts& costs, Time script_cpu) {
   const bool processes = workload.data.loader == LoaderKind::torch;
   return {{counted(workload.data.workers_per_gpu, processes ? "worker" : "thread"), costs.workers},
@@ -29,13 +33,16 @@ std::vector<Limit> limits_of(const Workload& workload, const InputCosts& costs, 
           {"memory bandwidth", costs.memory}};
 }
 
+/// Returns whether `a` allows more batches per second than `b`.
 bool is_narrower(const Limit& a, const Limit& b) { return a.interval < b.interval; }
 
+/// Returns samples per second of one GPU for a time between batches, with three digits below 100.
 std::string rate(const Workload& workload, Time interval) {
   const double samples = static_cast<double>(workload.batch_per_gpu) / to_seconds(interval);
   return samples < 100 ? fmt::format("{:.3g}", samples) : fmt::format("{:.0f}", samples);
 }
 
+/// Returns why later epochs do or do not read from the page cache.
 std::string why_cached(const DataSet& data, Bytes all, const Host& host) {
   if (data.cached) return fmt::format("data.cached = {}", *data.cached);
   if (data.samples == 0) return "data.samples is not known";
@@ -69,6 +76,7 @@ void explain_pipeline(const Workload& workload, const InputCosts& costs, Time sc
                 std::move(why));
 }
 
+/// Bytes per sample are those stored, or those of a batch in memory where the data set does not state them.
 void explain_storage(const Workload& workload, const ClusterSpec& cluster, const InputSite& site,
                      Decisions& decisions) {
   const DataSet& data = workload.data;
@@ -78,6 +86,7 @@ void explain_storage(const Workload& workload, const ClusterSpec& cluster, const
           ? data.stored_bytes.count
           : batch_bytes(workload).count / std::max<std::int64_t>(1, workload.batch_per_gpu);
   std::string why = why_cached(data, Bytes{sample} * data.samples, site.node.host);
+  // The steps are those of later epochs. The first epoch has to read from the storage itself.
   if (site.storage.kind == StorageKind::page_cache) {
     const InputCosts cold =
         input_costs(workload, {site.node, first_storage(data, cluster), site.ranks_on_node, site.ranks});

@@ -1,4 +1,4 @@
-// Batches on their way from storage to the GPU, as tasks of one process.
+// The path of batches from storage to the GPU, as tasks of one process.
 #pragma once
 
 #include <vector>
@@ -11,19 +11,21 @@
 namespace foretrain {
 
 /// Adds one batch after the other to a process's graph: storage, workers, pin-memory thread, main thread,
-/// copy. Each is a queue; a batch passes them in order, and the workers are at most prefetch x workers
+/// copy. Each part is a queue, and a batch passes the queues in order. Workers are at most prefetch x workers
 /// batches ahead of the loop (docs/models/input.md).
 class InputPipeline {
  public:
   explicit InputPipeline(Process& process);
-  /// Batches of `workload`, which must outlive this, instead of the request's: those of several GPUs at once.
-  /// `sharers`: so many GPUs get an equal part of each.
+  /// Takes batches of `workload`, which must outlive this object, instead of the request's. `sharers`: the
+  /// number of GPUs that get an equal part of each batch.
   InputPipeline(Process& process, const Workload& workload, const InputSite& site, int sharers = 1);
 
-  /// The next batch: after it, kernels find their input on the GPU.
+  /// Issues the tasks of the next batch. Kernels that are launched later find their input on the GPU.
   void load_batch();
 
  private:
+  /// Issues the work of storage, workers and pin-memory thread for one batch. Returns the task after which it
+  /// is ready.
   TaskId make_batch();
   void load_in_main_thread();
   void take_and_copy(TaskId ready);
@@ -39,35 +41,42 @@ class InputPipeline {
   const Workload& workload_;
   InputCosts costs_;
   LabelId input_label_;
-  HostThread storage_;  ///< reads from storage; none where nothing is read
+  /// The queue that reads from storage; none where nothing is read.
+  HostThread storage_;
   QueueId copy_stream_ = kNone;
+  /// Tasks at whose end the loop has taken a batch, in order; they limit how far workers run ahead.
   std::vector<TaskId> batches_taken_;
+  /// Number of graph tasks whose host time `main_cpu_` has counted already.
   std::size_t tasks_seen_ = 0;
-  Time main_cpu_{};     ///< of the script's threads between the last two batches
-  Time inline_load_{};  ///< of the main thread's loading and waiting, where there are no workers
+  /// CPU time of the script's threads between the last two batches.
+  Time main_cpu_{};
+  /// Time for which the main thread loads and waits, if there are no workers.
+  Time inline_load_{};
+  /// Set by the first batch: from then on host tasks belong to the step before.
   bool steps_begun_ = false;
 };
 
-/// Where the representative rank of a request reads its batches.
+/// Returns the place from which the representative rank of a request reads its batches.
 InputSite input_site(const PlanRequest& request);
-/// Where a process that drives all GPUs of the job reads batches for all of them.
+/// Returns the place from which a process that drives all GPUs of the job reads batches for all of them.
 InputSite input_site_of_one_process(const PlanRequest& request);
 
-/// Time between two batches from the loader workers of one rank that has the storage for itself, and of one
-/// batch in one worker.
+/// Pace of the loader of one rank that has the storage for itself: the time between two batches from all
+/// workers, and the time of one batch in one worker.
 struct LoaderPace {
   Time interval{};
   Time one_batch{};
 };
+/// Returns the pace of the loader on a node. Scales and other ranks are not considered.
 LoaderPace loader_pace(const Workload& workload, const NodeSpec& node);
 
-// Why batches come as fast as they do, in words.
+// Explanations of the input rate in words.
 
-/// Adds what each part of the pipeline could deliver and which is the narrowest. `script_cpu`: CPU time of
-/// the training script per batch.
+/// Adds a decision on the rates of all parts of the pipeline and on the narrowest part. `script_cpu`: CPU
+/// time of the training script per batch.
 void explain_pipeline(const Workload& workload, const InputCosts& costs, Time script_cpu,
                       Decisions& decisions);
-/// Adds where the samples of later epochs come from, and how fast the first epoch reads them.
+/// Adds a decision on where the samples of later epochs come from, and how fast the first epoch reads them.
 void explain_storage(const Workload& workload, const ClusterSpec& cluster, const InputSite& site,
                      Decisions& decisions);
 

@@ -1,4 +1,5 @@
-// One table.
+// The loss constants that a calibration may set, as one table: name, dimension, least and largest value,
+// prior standard deviation, meaning, and access to the member of Losses.
 #include "sim/strategy/process/losses.hpp"
 
 namespace foretrain {

@@ -1,4 +1,4 @@
-// One table, fitted per architecture, and three formulas.
+// Formulas of the losses, with a table of constants that were fitted per architecture.
 //
 // Losses are what many GPUs cost besides messages. The slowest rank: a synchronous step waits for the maximum
 // of all ranks, and the expected maximum of n normal variables grows like sqrt(2 ln n). Multi-GPU contention:
@@ -16,22 +16,23 @@ namespace foretrain {
 
 namespace {
 
-/// Of what a ring sends, how often the GPU's memory is read or written: the peer's write, then its read
-/// together with the own part.
+/// Passes over the GPU's memory for each byte that a ring sends: the peer's write, then its read together
+/// with the read of the own part.
 constexpr double kMemoryPasses = 3;
-/// Part of a training step's kernel time that waits for memory; assumed (docs/models/losses.md).
+/// Fraction of a training step's kernel time that waits for memory; assumed (docs/models/losses.md).
 constexpr double kWaitsForMemory = 0.5;
-/// However much a collective takes, kernels go on at a tenth of their speed; assumed.
+/// Largest share that a collective takes, so that kernels go on at a tenth of their speed at least; assumed.
 constexpr double kMostShare = 0.9;
 /// Standard deviation of step time between ranks, before Ampere and since; fitted to training rows
 /// (docs/models/losses.md).
 constexpr double kRankSpread = 0.01, kRecentRankSpread = 0.005;
-/// What a full node costs: Volta's from training rows of 15 sources, each left out once (also taken for what
-/// is older, which has no rows); Turing's and Ampere's from runs on 2 to 8 GPUs that exchange nothing, RTX
-/// 8000, RTX A6000 and A40 (CDNA and CDNA 2, of the same years, have no such rows and take Ampere's);
-/// Hopper's rows show none (docs/models/losses.md).
+/// Loss of a full node. Volta's value is from training rows of 15 sources, each of them held out once; older
+/// GPUs have no rows and take it too. Turing's and Ampere's values are from runs on 2 to 8 GPUs that exchange
+/// nothing: RTX 8000, RTX A6000 and A40. CDNA and CDNA 2, of the same years, have no such rows and take
+/// Ampere's. Hopper's rows show no loss (docs/models/losses.md).
 constexpr double kBusyNode = 0.03, kBusyAmpereNode = 0.01;
 
+/// Returns the bytes that each rank sends per byte of message on a ring of `ranks`.
 double wire_share(CollectiveOp op, int ranks) {
   const double others = static_cast<double>(ranks - 1) / ranks;
   return op == CollectiveOp::all_reduce ? 2 * others : others;
@@ -49,6 +50,8 @@ int most_ranks_of_a_node(const Placement& placement) {
 
 }  // namespace
 
+/// Architectures are compared in the order of the enumeration: before Ampere, Ampere and what stands with it,
+/// from Ada on.
 Losses losses_of(Architecture architecture) {
   Losses losses;
   losses.rank_spread = architecture >= Architecture::ampere ? kRecentRankSpread : kRankSpread;
@@ -66,10 +69,13 @@ double contention_factor(double loss, const Placement& placement, int gpus_per_n
 }
 
 double busy_host_factor(double loss, const Placement& placement, int cores, int threads) {
+  // Fraction of the node's cores that work when `ranks` ranks run on it.
   const auto working = [&](int ranks) { return std::min(1.0, static_cast<double>(ranks) * threads / cores); };
   return 1 + loss * (working(most_ranks_of_a_node(placement)) - working(1));
 }
 
+/// Both parts are fractions of one GPU: thread blocks over multiprocessors, and the collective's memory
+/// traffic over the memory bandwidth.
 double share_of_collective(const CollectivePlan& plan, const Gpu& gpu, int ranks, double scale) {
   const double blocks = static_cast<double>(plan.channels) / std::max(1, gpu.sm_count);
   double memory = 0;

@@ -1,5 +1,5 @@
-// What many GPUs lose besides waiting for messages: the slowest of them, a node whose GPUs are all busy, what
-// collectives take of a GPU.
+// Losses of many GPUs besides waiting for messages: the slowest GPU, nodes with all GPUs busy, and the part
+// of a GPU that collectives take.
 #pragma once
 
 #include <vector>
@@ -11,38 +11,44 @@
 
 namespace foretrain {
 
-/// Shares of the time of kernels, by the GPU's architecture (docs/models/losses.md).
+/// Fractions of the time of kernels or host calls, by the GPU's architecture (docs/models/losses.md).
 struct Losses {
-  double rank_spread = 0.01;    ///< standard deviation of step time between ranks
-  double busy_node = 0;         ///< by how much kernels are slower when all GPUs of a node work
-  double busy_host = 0.25;      ///< by how much host calls are slower when all cores of a node work
-  double collective_share = 1;  ///< what collectives take of a GPU, over the formula of the function below
+  /// Standard deviation of step time between ranks, as a fraction of the mean.
+  double rank_spread = 0.01;
+  /// Fraction by which kernels are slower when all GPUs of a node work.
+  double busy_node = 0;
+  /// Fraction by which host calls are slower when all cores of a node work.
+  double busy_host = 0.25;
+  /// Factor on the result of share_of_collective().
+  double collective_share = 1;
 };
+/// Returns the losses that were fitted for a GPU architecture.
 Losses losses_of(Architecture architecture);
 
-/// By which factor the slowest of `ranks` is slower than the mean (Blom's expected maximum).
+/// Returns the factor by which the slowest of `ranks` is slower than the mean, by Blom's expected maximum of
+/// normal variables.
 double slowest_rank_factor(double spread, int ranks);
 
-/// By which factor kernels are slower on the node with most ranks: 1 + loss for a full node, 1 where a rank
-/// has the node for itself, in proportion between.
+/// Returns the factor by which kernels are slower on the node with most ranks: 1 + loss for a full node, 1
+/// for a rank that has the node for itself, in proportion between.
 double contention_factor(double loss, const Placement& placement, int gpus_per_node);
 
-/// By which factor host calls are slower than those of a rank that has the node for itself: a core's clock
-/// falls by `loss` from one core at work to all of them, in proportion to those that work. Each rank keeps
-/// `threads` busy: the script's and its loader's.
+/// Returns the factor by which host calls are slower than those of a rank that has the node for itself. A
+/// core's clock falls by `loss` from one core at work to all of them, in proportion to the cores that work.
+/// Each rank keeps `threads` cores busy: those of the script and of its loader.
 double busy_host_factor(double loss, const Placement& placement, int cores, int threads);
 
-/// Which part of a GPU's throughput kernels miss while a collective runs on it: the multiprocessors its
-/// thread blocks sit on, and of the memory's bandwidth what goes through it, as far as kernels wait for
-/// memory; `scale` times that, from a calibration. In [0, 0.9].
+/// Returns the part of a GPU's throughput that kernels miss while a collective runs on it. It consists of the
+/// multiprocessors that its thread blocks occupy, and of the collective's share of the memory bandwidth as
+/// far as kernels wait for memory. `scale` multiplies the sum, from a calibration. The result is in [0, 0.9].
 double share_of_collective(const CollectivePlan& plan, const Gpu& gpu, int ranks, double scale = 1);
 
-// The losses that a calibration may replace, by name.
+// Losses that a calibration may replace, by name.
 
-/// "loss.rank_spread", …
+/// Returns the constants "loss.rank_spread", …
 const std::vector<ConstantOf<Losses>>& loss_constants();
 
-/// Those of the GPU's generation, replaced by those that were measured on the cluster.
+/// Returns the losses of the GPU's generation, replaced by those that were measured on the cluster.
 Losses losses_of(const ClusterSpec& cluster);
 
 }  // namespace foretrain

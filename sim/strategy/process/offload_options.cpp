@@ -1,4 +1,4 @@
-// Ranks of a node share its cores and its drives.
+// Offload: ranks of a node share its cores and its drives.
 #include "sim/strategy/process/offload_options.hpp"
 
 #include <algorithm>
@@ -7,9 +7,10 @@ namespace foretrain {
 
 namespace {
 
-/// One drive of a server on PCIe 3; assumed where the cluster states none.
+/// Rates of one server drive on PCIe 3, in bytes per second; assumed where the cluster states none.
 constexpr double kAssumedDriveRead = 3.2e9, kAssumedDriveWrite = 2e9;
 
+/// All ranks of the node use the drive at the same time.
 double drive_s(const PlanRequest& request, double bytes, ByteRate stated, double assumed) {
   const double rate = stated.per_second > 0 ? stated.per_second : assumed;
   return bytes * ranks_of_own_node(request) / rate;
@@ -33,6 +34,7 @@ int ranks_of_own_node(const PlanRequest& request) {
       ranks.begin(), ranks.end(), [&](const GpuPlace& rank) { return rank.node == ranks.front().node; }));
 }
 
+/// Order of precedence: stated threads, bound cores, the launcher's default.
 int host_threads(const PlanRequest& request, int by_launcher) {
   const OffloadOptions& options = request.options<OffloadOptions>();
   if (options.cpu_threads) return *options.cpu_threads;

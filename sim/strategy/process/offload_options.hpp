@@ -1,4 +1,4 @@
-// What strategies that keep something in host memory can be told about it.
+// Options of strategies that keep part of the training state in host memory or on NVMe.
 #pragma once
 
 #include <cstdint>
@@ -9,31 +9,35 @@
 
 namespace foretrain {
 
-/// Where a part of the training lies: DeepSpeed's OffloadDeviceEnum.
+/// Place of a part of the training state: DeepSpeed's OffloadDeviceEnum.
 enum class OffloadDevice : std::uint8_t { none, cpu, nvme };
 
-/// Options of ZeRO-Offload: threads and cores of the CPU's optimizer, and page-locked buffers.
+/// Options of ZeRO-Offload: threads and cores of the optimizer on the CPU, and page-locked buffers.
 struct OffloadOptions {
-  std::optional<int> cpu_threads{};  ///< OMP_NUM_THREADS of a rank; none: what its launcher sets
-  bool bind_cores_to_rank = false;   ///< each rank has its part of the cores, as `deepspeed` does when asked
-  bool pin_memory = true;            ///< buffers on the host are page-locked
+  /// OMP_NUM_THREADS of a rank; none: the value that its launcher sets.
+  std::optional<int> cpu_threads{};
+  /// Each rank has its part of the cores, as with `deepspeed --bind_cores_to_rank`.
+  bool bind_cores_to_rank = false;
+  /// Buffers on the host are page-locked.
+  bool pin_memory = true;
 };
 
-/// The keys of OffloadOptions.
+/// Returns the keys of OffloadOptions in [strategy].
 std::vector<Knob> offload_knobs();
 
-/// Ranks on the node of the representative.
+/// Returns the number of ranks on the node of the representative.
 int ranks_of_own_node(const PlanRequest& request);
 
-/// Threads of one rank for host_update_time(). `by_launcher`: where nothing is said; 0 is a thread for each
-/// core of the node.
+/// Returns the threads of one rank for host_update_time(). `by_launcher`: the value where the options state
+/// none; 0 means a thread for each core of the node.
 int host_threads(const PlanRequest& request, int by_launcher);
 
-/// Seconds that a drive of the node takes for bytes of each of its ranks. Where the cluster states no rate it
-/// is assumed.
+/// Returns the seconds that a drive of the node takes when each of its ranks reads or writes `bytes_of_rank`.
+/// The rate is assumed if the cluster states none.
 double drive_read_s(const PlanRequest& request, double bytes_of_rank);
 double drive_write_s(const PlanRequest& request, double bytes_of_rank);
-/// What the two assume, for Decisions; empty: the cluster states it.
+/// Returns the assumption behind these two functions, for Decisions; empty when the cluster states both
+/// rates.
 const char* assumed_drive(const PlanRequest& request);
 
 }  // namespace foretrain

@@ -1,4 +1,4 @@
-// What plans of one workload on one cluster have in common, so that it is computed once.
+// State that plans of one workload on one cluster share, so that it is computed once.
 #pragma once
 
 #include <memory>
@@ -8,11 +8,15 @@
 
 namespace foretrain {
 
-/// For one thread at a time. What a plan takes from here is what it would compute itself.
+/// Caches for plans of one workload and cluster. It does not change results: a plan computes the same values
+/// without it. Not thread-safe.
 struct PlanReuse {
-  std::shared_ptr<ClusterCollectives> collectives;  ///< of the cluster, whatever the workload
+  /// The cluster's groups of ranks; independent of the workload.
+  std::shared_ptr<ClusterCollectives> collectives;
+  /// Costs of the workload's operators.
   OperatorCosts operators;
-  std::size_t tasks = 0, dependencies = 0;  ///< of the largest plan so far: room to reserve
+  /// Size of the largest plan so far, to reserve memory for the next one.
+  std::size_t tasks = 0, dependencies = 0;
 };
 
 }  // namespace foretrain

@@ -1,5 +1,5 @@
-// A host call is one task on its thread; the kernel it launches is a second one on the stream, released by
-// the first after the launch latency. Everything else in a step is made of these two.
+// A host call is one task on its thread. The kernel that it launches is a second task on the stream, released
+// by the first after the launch latency. Everything else in a step is made of these two.
 #include "sim/strategy/process/process.hpp"
 
 #include <algorithm>
@@ -18,7 +18,8 @@ namespace {
 
 /// Kernels of two streams that wait for the same memory get an equal part of it each (docs/models/losses.md).
 constexpr int kMemorySharers = 2;
-/// Of one rank: Python's or the executor's, and the one that issues backward; both spin while they wait.
+/// Script threads of one rank: the main thread (or the executor's) and the one that issues backward. Both
+/// spin.
 constexpr int kScriptThreads = 2;
 
 Task task_of(TaskKind kind, Account account, QueueId queue, Time duration) {
@@ -39,15 +40,16 @@ double input_weight(const DataSet& data) {
   return !data.pinned && data.loader == LoaderKind::torch ? kPageableSlowdown : 1.0;
 }
 
-/// What keeps cores busy beside other ranks: the script and the loader's workers; where nothing is said of a
-/// loader, the rank's share of the node's cores.
+/// Returns the cores that a rank keeps busy: the script's and the loader's. Where no loader is stated, it is
+/// the rank's share of the node's cores.
 int busy_threads(const PlanRequest& request) {
   const DataSet& data = request.workload.data;
   if (data.loader == LoaderKind::none) return static_cast<int>(cores_of_rank({}, request.own_node()));
   return kScriptThreads + std::max(0, data.workers_per_gpu);
 }
 
-/// Of ranks that are alike the node with most of them is the slowest; of others only the own node counts.
+/// Returns the ranks of the own node. If ranks differ, only this node counts; otherwise the fullest node
+/// does.
 Placement own_ranks(const PlanRequest& request) {
   Placement own;
   for (const GpuPlace& rank : request.placement.ranks) {
@@ -65,7 +67,8 @@ double busy_host(const PlanRequest& request, const Placement& ranks) {
                           busy_threads(request));
 }
 
-/// The representative rank is the slowest of all, on a node that may be full: both lengthen every kernel.
+/// Returns the factor on every kernel. The representative is the slowest of all ranks, on a node that may be
+/// full.
 double loss_factor(const PlanRequest& request) {
   const DeviceModel& device = request.device;
   return slowest_rank_factor(device.rank_spread, request.placement.size()) *
@@ -81,7 +84,7 @@ HostCalibration in_a_busy_node(const PlanRequest& request) {
   return costs;
 }
 
-/// A plan by itself, as tests make it, has nobody to share what it computes with.
+/// A plan without a shared cache, as tests make it, gets one of its own.
 std::unique_ptr<PlanReuse> reuse_of_its_own(const PlanRequest& request) {
   if (request.reuse != nullptr) return nullptr;
   return std::make_unique<PlanReuse>(PlanReuse{std::make_shared<ClusterCollectives>(request.cluster),
@@ -118,7 +121,7 @@ Process::DrivenGpu Process::make_gpu(int rank, const std::string& suffix) {
   const Cluster& cluster = request_.cluster;
   const auto [node, number] = gpu.place;
   const Route route = cluster.route(cluster.cpu_of_gpu(node, number), cluster.gpu(node, number));
-  // What is not page-locked goes through a buffer of the driver, at a part of the rate.
+  // Memory that is not page-locked goes through a buffer of the driver, at a part of the rate.
   gpu.input_pattern = graph_.add_pattern({{route.links, input_weight(request_.workload.data)}});
   gpu.input_latency = route.latency;
   return gpu;
@@ -153,7 +156,7 @@ Task Process::host_task(const HostThread& thread, Time duration, Account account
 }
 
 TaskId Process::host(const HostThread& thread, Time reference, Account account, LabelId label) {
-  // It issues the same for each of its GPUs, unless each of them has a thread of its own.
+  // The call is repeated for each of its GPUs, unless each of them has a thread of its own.
   const Time all = on_this_host(reference) * (thread.beside ? 1 : thread.turns);
   return graph_.add(host_task(thread, all, account, label));
 }
@@ -165,7 +168,7 @@ TaskId Process::host_for(const HostThread& thread, Time duration, Account accoun
 
 Time Process::launch_in_turn(const HostThread& thread, Time host) const {
   if (!thread.beside) return host * thread.turns;
-  // What the executor itself does goes on side by side; the launches in it take turns in the driver.
+  // The executor's own part runs concurrently; the launches in it take turns in the driver.
   return std::max(host, (host - on_this_host(host_costs().bare_node)) * thread.turns);
 }
 
@@ -173,7 +176,7 @@ TaskId Process::enqueue(const HostThread& thread, Time host, const Task& kernel)
   const Task call = host_task(thread, launch_in_turn(thread, host), Account::host);
   std::vector<TaskId>& waits = gpus_[thread.gpu].stream_waits;
   std::vector<TaskId>& launched = gpus_[thread.gpu].launched;
-  // The driver holds so many launches; the call for one more returns when the oldest of them has run.
+  // The driver's queue is limited; the call for one more launch returns when the oldest of them has run.
   const bool queue_is_full = launched.size() >= kDriverQueue;
   const Dependency called{
       queue_is_full ? graph_.add(call, {{launched[launched.size() - kDriverQueue]}}) : graph_.add(call),
@@ -209,8 +212,8 @@ TaskId Process::launch_copies(const HostThread& thread, const OptimizerLaunch& l
                 memory_kernel_time(launches.bytes, gpu(), kernels_) * launches.count, account, label);
 }
 
-/// A kernel on another stream takes its part of the memory and lasts as much longer, while compute slows down
-/// by the same share.
+/// A kernel on another stream takes its part of the memory bandwidth and lasts longer by that factor, while
+/// compute kernels slow down by the same share.
 TaskId Process::launch_on_side_stream(const SideKernel& call) {
   Task kernel = task_of(TaskKind::kernel, Account::other, call.stream,
                         memory_kernel_time(call.bytes, gpu(), kernels_) * kMemorySharers);
@@ -223,7 +226,7 @@ TaskId Process::launch_on_side_stream(const SideKernel& call) {
   return graph_.add(kernel, after);
 }
 
-/// The host sleeps until the event, and some microseconds longer until it is awake again.
+/// The host sleeps until the event, and needs some microseconds to wake up.
 TaskId Process::synchronize(const HostThread& thread, TaskId event) {
   return graph_.add(task_of(TaskKind::wait, Account::host, thread.queue, Time::zero()),
                     {{event, host_costs().sync_wake}});
@@ -236,7 +239,7 @@ TaskId Process::synchronize(const HostThread& thread) {
   return graph_.add(wait, {{last, host_costs().sync_wake}});
 }
 
-/// What `to` does from here on comes after all that `from` has done.
+/// Tasks of `to` from here on come after all tasks of `from`.
 void Process::hand_over(const HostThread& from, const HostThread& to) {
   const TaskId last = graph_.last_on(from.queue);
   const Task wait = task_of(TaskKind::wait, Account::host, to.queue, Time::zero());
@@ -253,6 +256,8 @@ Group Process::add_group(int size, int stride) {
   return number;
 }
 
+/// If the placement is rotated (PlanRequest::job), groups with a size and the group of all ranks are made of
+/// the ranks in their own order.
 GroupCollectives& Process::collectives(Group group) {
   auto& [sets, known] = groups_[static_cast<std::size_t>(group)];
   if (known) return *known;
@@ -266,7 +271,7 @@ GroupCollectives& Process::collectives(Group group) {
   return *known;
 }
 
-/// Every message of a size is decided alike: said once.
+/// All messages of one size have the same decision, which is added once.
 void Process::explain(const GroupCollective& collective) {
   if (!explained_.insert(&collective).second) return;
   const Decision& why = collective.decision;
@@ -275,7 +280,7 @@ void Process::explain(const GroupCollective& collective) {
 
 PatternId Process::pattern_of(GroupCollective& collective, Group group) {
   const CollectivePlan& plan = collective.plan;
-  // Messages of all sizes share a pattern where NCCL sends them the same way: flows carry shares of a byte.
+  // Messages of all sizes share a pattern if NCCL sends them by the same route: flows carry shares of a byte.
   const CachedPattern wanted{plan.op, plan.algorithm, plan.protocol, plan.stretch, group, kNone};
   for (const CachedPattern& known : patterns_) {
     if (known.is_like(wanted)) return known.pattern;
@@ -315,7 +320,7 @@ TaskId Process::collective(const CollectiveCall& wanted) {
       {host(wanted.thread, host_costs().collective_call, Account::host), host_costs().launch_latency}};
   for (const TaskId input : wanted.after) after.push_back({input});
   const TaskId last = graph_.last_on(on.compute_stream);
-  // NCCL waits for what the compute stream was given so far, unless the caller names its inputs.
+  // NCCL waits for all earlier work of the compute stream, unless the caller names the inputs.
   if (wanted.after.empty() && last != kNone) after.push_back({last});
   const TaskId added = graph_.add(task, after);
   const auto way = known.plan.algorithm ? static_cast<std::uint8_t>(*known.plan.algorithm) + 1 : 0;
@@ -325,7 +330,7 @@ TaskId Process::collective(const CollectiveCall& wanted) {
   return added;
 }
 
-/// One collective stands for the calls of all GPUs: it begins when the last of them is ready, and all wait
+/// One collective stands for the calls of all GPUs. It begins when the last of them is ready, and all wait
 /// for its end.
 TaskId Process::collective_of_all_gpus(const HostThread& thread, CollectiveOp op, Bytes size, LabelId label) {
   std::vector<TaskId> inputs;
@@ -354,10 +359,10 @@ TaskId Process::copy_between(const HostThread& thread, std::size_t from, std::si
   target.stream_waits.clear();
   Task copy = task_of(TaskKind::copy, account, target.compute_stream, route.latency);
   copy.label = label;
-  // A copy engine does not fill the link; what it leaves free nobody else gets, hence the weight.
+  // A copy engine does not fill the link. The rest is not available to others, hence the weight.
   copy.pattern = pattern_of(route, 1 / peer_copy_share(cluster, route));
   copy.traffic = bytes;
-  // The source may not overwrite what is still being copied: its next kernel waits.
+  // The source must not overwrite data that is still being copied, so its next kernel waits.
   source.stream_waits.push_back(graph_.add(copy, after));
   return source.stream_waits.back();
 }

@@ -1,6 +1,8 @@
+// The process group.
+//
 // An operation of gloo is three tasks: copy to the host, the collective on a worker thread, copy back. The
-// worker threads are a pool of two: operations stand in their own queues and get a thread in the order of
-// their requests.
+// worker threads are a pool of two units: each operation has a queue of its own, and the pool serves them in
+// the order of their requests.
 #include "sim/strategy/process/process_group.hpp"
 
 #include <fmt/format.h>
@@ -40,6 +42,7 @@ void ProcessGroup::wait(const HostThread& thread, TaskId work) {
   process_.stream_waits_for(work);
 }
 
+/// A queue runs its tasks in order, so operations in progress need different queues.
 std::size_t ProcessGroup::take_slot() {
   if (free_slots_.empty()) {
     slots_.push_back(process_.graph().add_queue(fmt::format("gloo operation {}", slots_.size())));
@@ -62,7 +65,7 @@ const Task& ProcessGroup::gloo_task(CollectiveOp op, Bytes size) {
   Task& task = known->second;
   if (!is_new) return task;
   const TransportTraffic traffic = job_->traffic(op, size);
-  // Alone a process has nobody to exchange with, and no algorithm.
+  // A process alone exchanges nothing and has no algorithm.
   if (const auto family = traffic.plan.choice.family)
     process_.decisions().add(fmt::format("{} {}", name_of(op), to_string(size)),
                              fmt::format("{} over gloo", name_of(*family)), traffic.plan.choice.why);
@@ -75,6 +78,8 @@ const Task& ProcessGroup::gloo_task(CollectiveOp op, Bytes size) {
   return task;
 }
 
+/// The collective starts after its call and the last kernel, or after the copy to the host that waits for
+/// both.
 TaskId ProcessGroup::start_gloo(const HostThread& thread, CollectiveOp op, Bytes size, LabelId label,
                                 WireType type) {
   TaskGraph& graph = process_.graph();

@@ -20,6 +20,8 @@ Task task_on(QueueId stream, TaskKind kind, Account account, Time duration) {
 
 }  // namespace
 
+/// A kernel of a second stream lasts kStreamSharers times as long and takes 1 / kStreamSharers of the device
+/// from compute kernels.
 TaskId Process::launch_on(QueueId stream, const HostThread& thread, Time host, Time kernel, LabelId label,
                           std::span<const TaskId> after) {
   Task task = task_on(stream, TaskKind::kernel, Account::other, kernel * kStreamSharers);
@@ -32,6 +34,7 @@ TaskId Process::launch_on(QueueId stream, const HostThread& thread, Time host, T
   return graph_.add(task, before);
 }
 
+/// The pair of GPUs is a group of two ranks, from the cache of the cluster.
 TaskId Process::message(const HostThread& thread, GpuPlace to, Bytes bytes, LabelId label, QueueId stream,
                         std::span<const TaskId> after) {
   const GpuPlace own = gpus_.front().place;

@@ -1,4 +1,8 @@
-// The kinds take turns: each issues what it can, until it has to wait for what another has not issued yet.
+// Replay of all kinds of ranks in one task graph.
+//
+// The kinds take turns: each issues events until it has to wait for an event that another kind has not issued
+// yet. A round without progress ends the replay; if a kind is not done then, the recorded ranks deadlock.
+// Order comes from the recording, durations from the models.
 #include "sim/strategy/program/program.hpp"
 
 #include <algorithm>
@@ -15,19 +19,22 @@ namespace foretrain {
 
 namespace {
 
-/// The ranks with `rank` first.
+/// Returns the placement with `rank` first, so that it becomes the representative.
 Placement turned(const Placement& job, std::int64_t rank) {
   Placement out = job;
   std::rotate(out.ranks.begin(), out.ranks.begin() + static_cast<std::ptrdiff_t>(rank), out.ranks.end());
   return out;
 }
 
-/// What each kind sees of the job.
+/// The request of each kind, and the placements that it refers to. Pointers keep addresses valid while
+/// vectors grow.
 struct KindRequests {
   std::vector<std::unique_ptr<Placement>> placements;
   std::vector<std::unique_ptr<PlanRequest>> requests;
 };
 
+/// The kind of rank 0 takes the request unchanged. Every other kind sees a placement that is turned to its
+/// first rank, with the job's order beside it.
 KindRequests requests_of(const PlanRequest& request, const Program& program) {
   KindRequests out;
   for (const ProgramRank& kind : program.ranks) {
@@ -44,6 +51,7 @@ KindRequests requests_of(const PlanRequest& request, const Program& program) {
   return out;
 }
 
+/// Runs all kinds to their end. Throws InputError when they wait for each other.
 void run(std::vector<std::unique_ptr<RankReplay>>& kinds) {
   bool any = true;
   while (any) {
@@ -71,10 +79,12 @@ Plan plan_program(const PlanRequest& request) {
     kinds.push_back(
         std::make_unique<RankReplay>(*requests.requests[kind], plan.graph, *replayed, kind, meeting));
   run(kinds);
+  // The kind with most kernel time bounds the step.
   const auto busiest = std::ranges::max_element(
       kinds, {}, [](const std::unique_ptr<RankReplay>& kind) { return kind->kernel_s(); });
   plan.step_ends = (*busiest)->step_ends();
   plan.decisions = (*busiest)->decisions();
+  // Buckets are the collectives of its backward pass.
   for (const ProgramRow& row :
        replayed->program.ranks[static_cast<std::size_t>(busiest - kinds.begin())].rows) {
     if (row.kind == ProgramRow::Kind::collective && row.pass == ProgramPass::backward)

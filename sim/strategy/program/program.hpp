@@ -1,4 +1,4 @@
-// Strategy `program`: a recorded program, issued again.
+// Strategy `program`: replays a recorded program of a distributed training step on another machine.
 #pragma once
 
 #include <memory>
@@ -8,15 +8,17 @@
 
 namespace foretrain {
 
-/// Which program; none: the strategy cannot run.
+/// The program to replay; without one the strategy cannot run.
 struct ProgramOptions {
   std::shared_ptr<const ProgramReplays> replays{};
 };
 
-/// Every kind of ranks has a process, and all of them one clock: sends end where another kind receives, a
-/// collective begins when every kind in its group has come to it. Requires that there is a program on as many
-/// ranks as the placement has.
+/// Plans the recorded program on the request's ranks. Every kind of rank has a process, and all processes
+/// share one clock: sends end where another kind receives, and a collective begins when every kind in its
+/// group has reached it. The steps of the kind with most kernel time become the steps of the plan. Throws
+/// InputError if there is no program for as many ranks as the placement has, or if the ranks deadlock.
 Plan plan_program(const PlanRequest& request);
+/// Returns the catalog row of `program`.
 StrategyEntry program_strategy();
 
 }  // namespace foretrain

@@ -1,8 +1,9 @@
-// Operators go to the stream on which they were recorded; a collective waits for that stream and runs on the
-// stream of its group, as NCCL's communicators do.
+// Replay of one kind of rank.
 //
-// A recorded program says which collectives belong together by group and sequence number. Replay issues the
-// same calls on another machine; durations come from our models, the order from the recording.
+// Operators go to the stream on which they were recorded. A collective waits for that stream and runs on the
+// stream of its group, as NCCL's communicators do. A recorded program states by group and sequence number
+// which collectives belong together. Replay issues the same calls on another machine; durations come from the
+// models, the order from the recording.
 #include "sim/strategy/program/rank_replay.hpp"
 
 #include <algorithm>
@@ -20,6 +21,7 @@ namespace {
 
 using Kind = ProgramRow::Kind;
 
+/// The array follows the order of WireOperation; a barrier is an all-reduce.
 CollectiveOp op_of(WireOperation operation) {
   constexpr CollectiveOp kOps[] = {
       CollectiveOp::all_reduce, CollectiveOp::all_gather, CollectiveOp::reduce_scatter,
@@ -28,7 +30,7 @@ CollectiveOp op_of(WireOperation operation) {
   return kOps[static_cast<std::size_t>(operation)];
 }
 
-/// A barrier of NCCL is an all-reduce of one number.
+/// Bytes of a barrier, which NCCL implements as an all-reduce of one number.
 constexpr Bytes kBarrier{4};
 
 }  // namespace
@@ -43,6 +45,7 @@ RankReplay::RankReplay(const PlanRequest& request, TaskGraph& graph, const Repla
       meeting_(meeting),
       process_(request, graph),
       input_(process_) {
+  // Operators are priced once; every step issues the same ones.
   const Workload& work = request.workload;
   const KernelContext context{process_.gpu(), process_.kernels(), work.precision, work.framework, false};
   const HostCalibration& host = process_.host_costs();
@@ -77,7 +80,7 @@ RankReplay::Stream& RankReplay::stream(std::uint32_t number) {
   return found;
 }
 
-/// What a task that is issued on the stream now has to wait for.
+/// The stream's last task and the tasks that the stream was told to wait for.
 std::vector<TaskId> RankReplay::inputs_of(std::uint32_t number) {
   const Stream& on = stream(number);
   std::vector<TaskId> inputs = on.waits;
@@ -88,6 +91,7 @@ std::vector<TaskId> RankReplay::inputs_of(std::uint32_t number) {
 bool RankReplay::advance() {
   bool any = false;
   while (!is_done()) {
+    // The program's end is the end of a step, and replay starts anew.
     if (at_ == expanded_.events.size()) {
       if (!leave_pass()) return any;
       end_step();
@@ -120,7 +124,7 @@ void RankReplay::enter(ProgramPass pass) {
   process_.hand_over(main, process_.autograd_thread());
 }
 
-/// What was begun in the pass and nobody waits for by name is waited for at its end.
+/// Asynchronous collectives and receives of the pass, for which no event waits, are awaited at its end.
 bool RankReplay::leave_pass() {
   while (!open_.empty()) {
     const std::int64_t number = open_.back();
@@ -132,6 +136,7 @@ bool RankReplay::leave_pass() {
   return true;
 }
 
+/// Works and recorded events belong to one step.
 void RankReplay::end_step() {
   process_.host(process_.main_thread(), process_.host_costs().iteration, Account::host);
   step_ends_.push_back(process_.last_kernel());
@@ -153,6 +158,7 @@ bool RankReplay::issue(const ProgramEvent& event) {
     case Kind::send:
       issue_send(row);
       return true;
+    // A receive adds no task of its own: the sender's message ends it.
     case Kind::receive:
       works_[number_of(row)] = {kNone, kind_of(row.peer), row.stream};
       if (row.is_async) {
@@ -165,6 +171,7 @@ bool RankReplay::issue(const ProgramEvent& event) {
     case Kind::read:
       read(row);
       return true;
+    // CUDA events: `record` notes the work of a stream so far, `until` makes another stream wait for it.
     case Kind::record:
       events_[row.work] = inputs_of(row.stream);
       return true;
@@ -186,6 +193,7 @@ void RankReplay::issue_operator(const ProgramEvent& event) {
   const LabelId label = account == Account::optimizer
                             ? optimizer_label_
                             : labels_[std::min<std::size_t>(event.module, labels_.size() - 1)];
+  // Kernels of other streams compete with the compute stream for memory bandwidth (Process::launch_on).
   if (event.row.stream == 0) {
     for (const TaskId task : waits) process_.stream_waits_for(task);
     process_.launch(thread(), price.host, price.kernel, account, label);
@@ -218,7 +226,7 @@ TaskId RankReplay::start_collective(const ProgramRow& row, const RankSequence& g
     known->second = process_.graph().add_queue(fmt::format("NCCL stream of {} by {}", size, stride));
   std::vector<TaskId> after = inputs_of(row.stream);
   after.insert(after.end(), also.begin(), also.end());
-  // Nothing to wait for but the call itself; without this the compute stream would be.
+  // The call is then the only input; without it the collective would wait for the compute stream.
   if (after.empty()) after.push_back(process_.host(thread(), Time::zero(), Account::host));
   const Bytes bytes = row.operation == WireOperation::barrier ? kBarrier : row.bytes;
   const LabelId label =
@@ -229,14 +237,18 @@ TaskId RankReplay::start_collective(const ProgramRow& row, const RankSequence& g
 
 bool RankReplay::issue_collective(const ProgramRow& row) {
   const RankSequence& group = replayed_.program.groups[row.group];
+  // A group of one rank exchanges nothing.
   if (group.size == 1) return true;
   TaskId task = kNone;
   const std::size_t kinds = kinds_in(group);
+  // All ranks of the group are of this kind, so its representative starts the collective.
   if (kinds == 1) {
     task = start_collective(row, group, {});
   } else {
     const std::tuple key{group.first, group.size, group.stride};
     ReplayMeeting::Arrivals& call = meeting_.calls[{group.first, group.size, group.stride, calls_[key]}];
+    // The kind that arrives last starts the collective, when all kinds are ready; the others resume with its
+    // task.
     if (!has_arrived_) {
       const std::vector<TaskId> ready = inputs_of(row.stream);
       call.ready.insert(call.ready.end(), ready.begin(), ready.end());
@@ -278,6 +290,7 @@ void RankReplay::read(const ProgramRow& row) {
     process_.synchronize(thread());
     return;
   }
+  // A read on another stream waits for the stream's work only.
   for (const TaskId task : inputs_of(row.stream)) process_.synchronize(thread(), task);
 }
 

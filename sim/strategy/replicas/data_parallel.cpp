@@ -1,5 +1,5 @@
-// Nothing overlaps: broadcast before forward, the sum after backward, both in the compute streams. All but
-// the copies' kernels is GPU 0's.
+// torch.nn.DataParallel around the network. Nothing overlaps: the broadcast precedes forward, the sum follows
+// backward, and both use the compute streams. All work but that of the replicas is on GPU 0.
 //
 // nn.DataParallel has one process and one Python interpreter. Threads of replicas hold the interpreter's lock
 // for each call, so launches for n GPUs take n times as long as for one. Weights are copied to all GPUs in

@@ -1,4 +1,4 @@
-// The same job with many wrapped modules: activations cross the links between every two layers.
+// torch.nn.DataParallel around each layer: activations cross the links between every two layers.
 #include "sim/strategy/replicas/data_parallel.hpp"
 #include "sim/strategy/replicas/data_parallel_steps.hpp"
 

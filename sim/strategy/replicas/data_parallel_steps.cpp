@@ -1,4 +1,5 @@
-// The script hands the batch of all GPUs to GPU 0; what leaves it again is the wrapped modules' affair.
+// The steps of nn.DataParallel. The script sends the batch of all GPUs to GPU 0; the wrapped modules
+// distribute it.
 #include "sim/strategy/replicas/data_parallel_steps.hpp"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ namespace foretrain {
 
 namespace {
 
-/// One loader of one process makes the batches of all GPUs.
+/// Returns the workload of one loader that makes the batches of all GPUs.
 Workload for_all_gpus(const PlanRequest& request) {
   Workload whole = request.workload;
   const int gpus = request.placement.size();
@@ -23,6 +24,7 @@ Workload for_all_gpus(const PlanRequest& request) {
   return whole;
 }
 
+/// Returns the sizes of groups, as in "25 MiB, 12 MiB".
 std::string listed(const std::vector<CoalescedGroup>& groups) {
   std::string text;
   for (const CoalescedGroup& group : groups) text += (text.empty() ? "" : ", ") + to_string(group.size);
@@ -43,7 +45,7 @@ DataParallelSteps::DataParallelSteps(const PlanRequest& request, Plan& plan,
       step_(process_, InputPipeline(process_, whole_, input_site_of_one_process(request))),
       replicas_(process_, step_) {}
 
-/// The output of one module is the input of the next.
+/// The output of one module is the input of the next. Losses run on GPU 0 for the whole batch.
 void DataParallelSteps::forward() {
   step_.begin_forward();
   Bytes input = batch_bytes(request_.workload);
@@ -56,6 +58,8 @@ void DataParallelSteps::forward() {
   step_.end_forward();
 }
 
+/// A module's input needs a gradient only if an earlier module has a backward pass. Gradients are complete
+/// when their module's backward is.
 void DataParallelSteps::backward(bool accumulating) {
   step_.begin_backward();
   for (const BackwardStep* step : losses_.backward)
@@ -87,7 +91,7 @@ void DataParallelSteps::run() {
   plan_.decisions = process_.decisions();
 }
 
-/// Every micro-step sums its own gradients: there is no no_sync.
+/// Adds decisions. Every micro-step sums its own gradients, because nn.DataParallel has no no_sync().
 void DataParallelSteps::explain() {
   if (replicas_.gpus() == 1) {
     process_.decisions().add("one GPU", "called directly",
@@ -116,13 +120,14 @@ void DataParallelSteps::explain() {
           (replicas_.plans_anew() ? "; since PyTorch 2.1 new threads plan every convolution anew" : ""));
 }
 
-/// Of GPU 0: the batch of all GPUs, the gathered outputs of every module (its own share of them is a view),
-/// what the loss makes of the last, the flat tensors of the largest group.
+/// Returns the extra memory of GPU 0: the batch of all GPUs, the gathered outputs of every module (its own
+/// share is a view), the loss's tensors of the last output, and the flat tensors of the largest group.
 StrategyMemory DataParallelSteps::memory() const {
   StrategyMemory memory;
   const int gpus = replicas_.gpus();
   if (gpus == 1 || modules_.empty()) return memory;
-  constexpr std::int64_t kOfLoss = 2;  // log-probabilities and the gradient of the outputs
+  // Log-probabilities, and the gradient of the outputs.
+  constexpr std::int64_t kOfLoss = 2;
   std::int64_t outputs = kOfLoss * modules_.back().output_elements;
   for (const WrappedModule& module : modules_) {
     outputs += module.output_elements;

@@ -1,5 +1,6 @@
-// A concatenation and a split each read and write every byte once. In between, the executor waits: the sum's
-// callback, fired when the GPU has finished, puts the next operators into the executor's queue.
+// Exchange of packs. A concatenation and a split each read and write every byte once. In between, the
+// executor waits: the callback of the sum, fired when the GPU has finished, puts the next operators into the
+// executor's queue.
 #include "sim/strategy/replicas/gradient_exchange.hpp"
 
 #include "sim/strategy/process/call_costs.hpp"
@@ -24,12 +25,13 @@ GradientExchange::GradientExchange(Process& process, const ReplicaThreads& threa
   }
 }
 
+/// Packs leave in their order, so a complete pack waits for those before it.
 void GradientExchange::on_gradient(std::uint32_t parameter) {
   --missing_[pack_of_[parameter]];
   while (sums_.size() < packs_.size() && missing_[sums_.size()] == 0) launch(sums_.size());
 }
 
-/// One node without a kernel per tensor.
+/// Issues the reshapes of a pack's tensors: one node for each, without a kernel.
 void GradientExchange::reshape(const HostThread& thread, std::size_t tensors) {
   const auto count = static_cast<std::int64_t>(tensors);
   launches_.nodes(thread, {static_cast<int>(tensors), 0, {}}, Account::other, concat_label_);
@@ -37,7 +39,7 @@ void GradientExchange::reshape(const HostThread& thread, std::size_t tensors) {
     process_.host(thread, process_.calls().eager_operator * count, Account::host, concat_label_);
 }
 
-/// A kernel for each tensor.
+/// Converts gradients to or from 16 bits, with a kernel for each tensor.
 void GradientExchange::convert(const HostThread& thread, const GradientPack& pack) {
   if (!halves_) return;
   const std::vector<Parameter>& parameters = process_.request().workload.model->parameters;
@@ -47,6 +49,8 @@ void GradientExchange::convert(const HostThread& thread, const GradientPack& pac
   }
 }
 
+/// Concatenates a pack and sends its messages. A pack in several messages needs another kernel to cut the
+/// tensor.
 void GradientExchange::launch(std::size_t p) {
   const GradientPack& pack = packs_[p];
   const HostThread& thread = threads_.autograd;
@@ -63,14 +67,14 @@ void GradientExchange::launch(std::size_t p) {
   sums_.push_back(last);
 }
 
+/// Splits the summed pack into gradients again.
 void GradientExchange::take_apart(std::size_t p) {
   const GradientPack& pack = packs_[p];
   const HostThread& thread = threads_.main;
   const HostCalibration& costs = process_.host_costs();
   process_.stream_waits_for(sums_[p]);
-  if (!pack.is_copied())
-    return convert(thread,
-                   pack);  // each gradient's update waits for its own sum, and is issued beside the others'
+  // Each gradient's update waits for its own sum, and is issued concurrently with the others.
+  if (!pack.is_copied()) return convert(thread, pack);
   process_.host_for(thread, Time{}, Account::host, {{sums_[p], costs.sync_wake}});
   if (pack.messages.size() > 1)
     launches_.kernel(thread, pack.size() * 2, costs.copy_call, Account::other, split_label_);
@@ -79,6 +83,7 @@ void GradientExchange::take_apart(std::size_t p) {
   convert(thread, pack);
 }
 
+/// All packs are split in the order in which they were sent; then the exchange is ready for the next step.
 void GradientExchange::after_backward() {
   for (std::size_t p = 0; p < packs_.size(); ++p) {
     take_apart(p);

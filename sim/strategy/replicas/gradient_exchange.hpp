@@ -1,5 +1,5 @@
-// TensorFlow's reduction of gradients across replicas: packs are formed, summed over all GPUs, and taken
-// apart again.
+// TensorFlow's reduction of gradients across replicas: packs are formed, summed over all GPUs, and split
+// again.
 #pragma once
 
 #include <cstdint>
@@ -12,56 +12,63 @@
 
 namespace foretrain {
 
-// How TensorFlow groups gradients into the messages that are reduced across GPUs.
+// The grouping of gradients into messages that are reduced across GPUs.
 
-/// Gradients that are concatenated once all of them are there, and the messages the result is sent in. One
-/// gradient alone is not copied.
+/// Gradients that are concatenated once all of them exist, and the messages in which the result is sent. A
+/// pack of one gradient is not copied.
 struct GradientPack {
-  std::vector<std::uint32_t> parameters;  ///< indices into ExpandedModel::parameters
+  /// Indices into ExpandedModel::parameters.
+  std::vector<std::uint32_t> parameters;
   std::vector<Bytes> messages;
+  /// Returns whether the gradients are concatenated, which costs a copy before and after the sum.
   bool is_copied() const { return parameters.size() > 1; }
+  /// Returns the bytes of all messages.
   Bytes size() const;
 };
 
-/// `num_packs` of NcclAllReduce and HierarchicalCopyAllReduce: all gradients in one tensor, cut into so many
-/// equal parts of whole elements, of which the last takes the rest; 0: every gradient by itself, in the order
-/// of arrival.
+/// Returns the packs of NcclAllReduce and HierarchicalCopyAllReduce with `num_packs`. All gradients form one
+/// tensor, cut into that many equal parts of whole elements, where the last part takes the remainder. With 0
+/// every gradient is a pack of its own, in the order of arrival.
 std::vector<GradientPack> packs_by_number(const ExpandedModel& model, int num_packs,
                                           std::int64_t element_bytes);
 
-/// `bytes_per_pack` of CollectiveAllReduce: gradients against registration order; a pack is closed when it
-/// has grown beyond the limit, so tensors are never cut; 0: one pack.
+/// Returns the packs of CollectiveAllReduce with `bytes_per_pack`. Gradients come in the reverse order of
+/// registration, and a pack is closed when it has grown beyond the limit, so tensors are never cut. With 0
+/// there is one pack.
 std::vector<GradientPack> packs_by_size(const ExpandedModel& model, Bytes bytes_per_pack,
                                         std::int64_t element_bytes);
 
-/// Who issues the exchange of a process's replicas: threads whose calls are made for each of `gpus` GPUs.
+/// The threads that issue the exchange of a process's replicas. Their calls are made for each of `gpus` GPUs.
 struct ReplicaThreads {
   HostThread main, autograd;
   int gpus;
 };
 
-/// Sums one message over all replicas, after what the compute stream has so far: adds the tasks, returns the
-/// one whose end is the result's. `message`: its number within a step.
+/// A function that sums one message over all replicas, after the work that the compute stream has so far. It
+/// adds the tasks and returns the one at whose end the result exists. `message`: the message's number within
+/// a step.
 using SumOverReplicas = std::function<TaskId(Bytes size, std::size_t message)>;
 
-/// The gradients of one process's replicas on their way through the packs (docs/models/mirrored.md). A pack
-/// is concatenated as soon as its gradients are there and the packs before it have gone, so one of all
-/// gradients cannot overlap backward.
+/// The path of the gradients of one process's replicas through the packs (docs/models/mirrored.md). A pack is
+/// concatenated as soon as its gradients exist and the packs before it have gone. A single pack of all
+/// gradients therefore cannot overlap with backward.
 class GradientExchange {
  public:
-  /// `halves`: the packs are in 16 bit, into which fp32 gradients are converted before and back after.
+  /// `halves`: the packs have 16 bits per element, and fp32 gradients are converted before the sum and back
+  /// after it.
   GradientExchange(Process& process, const ReplicaThreads& threads, std::vector<GradientPack> packs,
                    SumOverReplicas sum, bool halves = false);
 
-  /// On the autograd thread: the parameter's gradient has been launched.
+  /// Called on the autograd thread when the parameter's gradient was launched. Launches all packs that have
+  /// become complete.
   void on_gradient(std::uint32_t parameter);
-  /// On the main thread. The sum of a pack ends an asynchronous operator: only then does the host issue what
-  /// takes the pack apart.
+  /// Called on the main thread after backward. The sum of a pack ends an asynchronous operator, and only then
+  /// does the host issue the kernels that split the pack.
   void after_backward();
 
-  /// Of one step, in the order of launch.
+  /// Returns the messages of one step in the order of launch.
   std::vector<Bytes> messages() const;
-  /// Memory besides the gradients: the concatenated packs.
+  /// Returns the memory besides the gradients: the concatenated packs.
   Bytes buffers() const;
   const std::vector<GradientPack>& packs() const { return packs_; }
 
@@ -76,9 +83,12 @@ class GradientExchange {
   StepLaunches launches_;
   std::vector<GradientPack> packs_;
   SumOverReplicas sum_;
-  std::vector<std::size_t> pack_of_;  ///< per parameter
-  std::vector<std::size_t> missing_;  ///< gradients per pack
-  std::vector<TaskId> sums_;          ///< of this step, the last message of each pack
+  /// Pack of each parameter.
+  std::vector<std::size_t> pack_of_;
+  /// Gradients that each pack still lacks.
+  std::vector<std::size_t> missing_;
+  /// The last message of each pack of this step.
+  std::vector<TaskId> sums_;
   std::size_t messages_sent_ = 0;
   bool halves_;
   LabelId concat_label_, split_label_, convert_label_;

@@ -1,5 +1,5 @@
-// tensorflow/python/distribute: ConcatAndSplitPacker in cross_device_ops.py, group_by_size in
-// cross_device_utils.py.
+// Packs of gradients, after tensorflow/python/distribute: ConcatAndSplitPacker in cross_device_ops.py,
+// group_by_size in cross_device_utils.py.
 #include <algorithm>
 #include <numeric>
 
@@ -15,6 +15,7 @@ Bytes size_of(const ExpandedModel& model, std::uint32_t parameter, std::int64_t 
 
 }  // namespace
 
+/// Messages of a pack hold its gradients without padding.
 Bytes GradientPack::size() const { return std::accumulate(messages.begin(), messages.end(), Bytes{}); }
 
 std::vector<GradientPack> packs_by_number(const ExpandedModel& model, int num_packs,
@@ -31,6 +32,7 @@ std::vector<GradientPack> packs_by_number(const ExpandedModel& model, int num_pa
   const std::int64_t elements = model.parameter_elements(), part = elements / num_packs;
   for (int i = 0; i + 1 < num_packs; ++i) all.messages.push_back({part * element_bytes});
   all.messages.push_back({(elements - part * (num_packs - 1)) * element_bytes});
+  // More packs than elements leave parts without any.
   std::erase(all.messages, Bytes{});
   return {all};
 }

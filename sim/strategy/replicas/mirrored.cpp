@@ -1,4 +1,4 @@
-// The packs by cross_device_ops and num_packs, and how they are summed.
+// Strategy `mirrored`: the packs by cross_device_ops and num_packs, and the way they are summed.
 #include "sim/strategy/replicas/mirrored.hpp"
 
 #include <array>
@@ -27,6 +27,8 @@ void explain_packs(Process& process, const std::vector<GradientPack>& packs, int
       "the concatenation needs every gradient, so nothing is sent before backward has ended");
 }
 
+/// Makes the exchange from the options. Reductions by copies sum each tensor by itself, so num_packs has no
+/// effect on them.
 GradientExchange mirrored_exchange(Process& process, const ReplicaThreads& threads) {
   const CrossDeviceOps ops = process.request().options<ReplicaOptions>().cross_device_ops;
   const Compression compression = process.request().options<GradientOptions>().compression;
@@ -50,6 +52,7 @@ GradientExchange mirrored_exchange(Process& process, const ReplicaThreads& threa
   }
 }
 
+/// The choice lists the implementations that MirroredStrategy has.
 KnobChoice cross_device_ops() {
   return {{"nccl", "hierarchical_copy", "reduction_to_one_device", "reduction_in_turn"},
           [](StrategyOptions& options, std::size_t i) {

@@ -1,5 +1,5 @@
-// CollectiveAllReduce: packs by size against registration order, so that with bytes_per_pack the first can go
-// while backward runs.
+// Strategy `multi_worker_mirrored`: CollectiveAllReduce with packs by size in the reverse order of
+// registration. With bytes_per_pack the first packs can leave while backward runs.
 #include <fmt/format.h>
 
 #include "sim/base/quantity.hpp"
@@ -13,6 +13,7 @@ namespace foretrain {
 
 namespace {
 
+/// Makes the exchange from the options.
 GradientExchange multi_worker_exchange(Process& process, const ReplicaThreads& threads) {
   const Bytes limit = process.request().options<MultiWorkerMirroredOptions>().bytes_per_pack;
   const Workload& workload = process.request().workload;
@@ -28,7 +29,7 @@ GradientExchange multi_worker_exchange(Process& process, const ReplicaThreads& t
           ring ? sum_by_grpc_ring(process, threads) : sum_by_nccl(process, threads)};
 }
 
-/// CommunicationImplementation has no copies between GPUs.
+/// The choice of CommunicationImplementation, which has no copies between GPUs.
 KnobChoice implementations() {
   return {{"nccl", "ring"}, [](StrategyOptions& options, std::size_t i) {
             options.edit<ReplicaOptions>().cross_device_ops =

@@ -1,6 +1,8 @@
+// Sums by copies within a node.
+//
 // A copy to or from all GPUs is one task with a flow per GPU. Copies of gradients leave a GPU one after the
-// other, as do copies of variables from the place where they are; both directions run at once (frameworks
-// have a stream for each).
+// other, as do copies of variables from their place. Both directions run concurrently, because frameworks
+// have a stream for each.
 #include "sim/strategy/replicas/node_sums.hpp"
 
 #include <algorithm>
@@ -14,6 +16,7 @@
 namespace foretrain {
 
 namespace {
+/// Number of the place in host memory, where others have the number of a GPU.
 constexpr int kHost = -1;
 }  // namespace
 
@@ -32,7 +35,8 @@ NodeSums::NodeSums(Process& process, std::vector<int> gpu_of)
   }
 }
 
-/// Host memory is that of the first GPU's CPU: whoever fills a variable first decides where its pages are.
+/// Returns the route between two places. Host memory is that of the first GPU's CPU, because the first writer
+/// of a variable decides where its pages are.
 Route NodeSums::route(int from_gpu, int to_gpu) const {
   const Cluster& cluster = process_.request().cluster;
   const GpuPlace first = places_.front();
@@ -43,10 +47,12 @@ Route NodeSums::route(int from_gpu, int to_gpu) const {
   return cluster.route(vertex(from_gpu), vertex(to_gpu));
 }
 
+/// Without flows there is no pattern; such a copy takes no time.
 PatternId NodeSums::pattern(std::vector<PatternFlow> flows) {
   return flows.empty() ? kNone : process_.graph().add_pattern(std::move(flows));
 }
 
+/// Builds the copies to and from a place. Copies between GPUs do not fill the link, hence the weight.
 NodeSums::Place NodeSums::make_place(int gpu) {
   Place place;
   std::vector<PatternFlow> in, out;
@@ -71,6 +77,7 @@ const NodeSums::Place& NodeSums::place_of(std::uint32_t parameter) const {
   return on_gpu() ? homes_[static_cast<std::size_t>(gpu_of_[parameter])] : homes_.front();
 }
 
+/// Adds one copy after `after`; a copy between a place and itself takes no time.
 TaskId NodeSums::copy(QueueId queue, PatternId pattern, PoolId pool, Bytes bytes, LabelId label,
                       std::span<const Dependency> after) {
   Task task;
@@ -107,7 +114,7 @@ TaskId NodeSums::to_gpu(QueueId queue, std::uint32_t parameter, Bytes bytes, Lab
   return copy(queue, place_of(parameter).to_gpu, kNone, bytes, label, {});
 }
 
-/// A GPU adds all in one kernel; a CPU adds one to another.
+/// A GPU adds all gradients in one kernel; a CPU adds one to another.
 TaskId NodeSums::add(QueueId queue, std::uint32_t parameter, Bytes more, LabelId label, Account account) {
   const PlanRequest& request = process_.request();
   const std::int64_t tensor =

@@ -1,5 +1,5 @@
-// What the process does once per step (the batch, Python) is issued for one GPU, what the graph holds for
-// each replica for all of them.
+// The replica loop. Work that the process does once per step (the batch, Python) is issued for one GPU; work
+// that the graph holds for each replica is issued for all of them.
 #include "sim/strategy/replicas/replica_loop.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace foretrain {
 
 namespace {
 
-/// The workload whose batch is that of all GPUs of a process, made by the threads and cores of all.
+/// Returns the workload with the batch of all GPUs of a process, made by the threads and cores of all.
 Workload for_all_gpus(const PlanRequest& request, int gpus) {
   Workload all = request.workload;
   all.batch_per_gpu *= gpus;
@@ -23,7 +23,7 @@ Workload for_all_gpus(const PlanRequest& request, int gpus) {
   return all;
 }
 
-/// Where a process reads the batch of its node.
+/// Returns the place from which a process reads the batch of its node.
 InputSite site_of_process(const PlanRequest& request, int gpus) {
   InputSite site = input_site(request);
   site.ranks_on_node = 1;
@@ -31,7 +31,7 @@ InputSite site_of_process(const PlanRequest& request, int gpus) {
   return site;
 }
 
-/// Host time of one replica's forward and backward passes.
+/// Returns the host time of one replica's forward and backward passes, from a plan of these passes alone.
 Time passes_of_one_replica(const PlanRequest& request) {
   TaskGraph graph;
   Process process(request, graph);
@@ -43,12 +43,14 @@ Time passes_of_one_replica(const PlanRequest& request) {
   return sum;
 }
 
-/// Nothing where all replicas' operators stand in one graph.
+/// Returns the time for which eager mode's thread runs the other replicas' passes; zero if all replicas'
+/// operators are in one graph.
 Time passes_of_the_others(const PlanRequest& request, int gpus) {
   if (request.workload.framework.execution != Execution::eager) return {};
   return passes_of_one_replica(request) * (gpus - 1);
 }
 
+/// The process of one node: its threads, its batches and its step.
 class ReplicaLoop {
  public:
   ReplicaLoop(const PlanRequest& request, TaskGraph& graph)
@@ -64,11 +66,12 @@ class ReplicaLoop {
     explain();
   }
 
-  /// Who issues the exchange of gradients.
+  /// Returns the threads that issue the exchange of gradients.
   ReplicaThreads exchange_threads() const {
     return {for_all(process_.main_thread()), for_all(process_.autograd_thread()), gpus_};
   }
 
+  // Issues one step and returns its last kernel. Gradients are exchanged in the last micro-step only.
   TaskId run_step(GradientExchange& exchange) {
     const int micro_steps = process_.request().knobs.accumulation;
     for (int micro = 0; micro < micro_steps; ++micro)
@@ -82,12 +85,13 @@ class ReplicaLoop {
   Process& process() { return process_; }
 
  private:
+  // Returns the thread with calls for all replicas, in turn or concurrently.
   HostThread for_all(const HostThread& thread) const {
     const HostThread labelled = thread.labelled(turns_label_);
     return private_ ? labelled.issuing_concurrently(gpus_) : labelled.issuing_for(gpus_);
   }
 
-  /// Eagerly, this replica's passes are issued by themselves.
+  /// Returns the threads of a step. In eager mode this replica's passes are issued by themselves.
   StepThreads threads() const {
     StepThreads threads(process_);
     threads.update = for_all(threads.update);
@@ -96,6 +100,7 @@ class ReplicaLoop {
     return threads;
   }
 
+  // In eager mode the passes of the other replicas come first.
   void wait_for_others() {
     if (others_ == Time::zero()) return;
     process_.host_for(process_.main_thread().labelled(others_label_), others_, Account::host);
@@ -130,9 +135,12 @@ class ReplicaLoop {
     }
   }
 
-  int gpus_;      ///< of the process
-  bool private_;  ///< each has threads of its own
-  Time others_;   ///< eager: what precedes this replica's passes
+  // GPUs of the process.
+  int gpus_;
+  // Each GPU has threads of its own.
+  bool private_;
+  // Eager mode: time before this replica's passes.
+  Time others_;
   Workload batches_;
   Process process_;
   LabelId turns_label_, others_label_;
@@ -153,6 +161,7 @@ int gpus_of_process(const PlanRequest& request) {
 }
 
 Plan plan_replicas(const PlanRequest& request, const MakeExchange& make_exchange) {
+  // One replica's gradients are the sum already.
   if (request.placement.size() == 1) {
     Plan plan = plan_single(request);
     plan.decisions.add("one GPU", "nothing packed or sent",

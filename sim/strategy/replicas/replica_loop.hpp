@@ -1,5 +1,5 @@
 // The training loop of a TensorFlow process that drives several GPUs: one graph holds a replica of the
-// network for each.
+// network for each GPU.
 #pragma once
 
 #include <functional>
@@ -9,17 +9,18 @@
 
 namespace foretrain {
 
-/// GPUs of the process that holds the first rank: those of its node.
+/// Returns the number of GPUs of the process that holds the first rank: those of its node.
 int gpus_of_process(const PlanRequest& request);
 
-/// strategy.private_threads, an option of both strategies of TensorFlow's replicas.
+/// Returns the key strategy.private_threads, an option of both strategies of TensorFlow's replicas.
 Knob private_threads_knob();
 
-/// Plans all steps of the process of the first rank. The replicas do the same,
-/// so only the one whose turn comes last has tasks: the process issues operators of all its replicas one at a
-/// time, unless each GPU has threads of its own (docs/models/mirrored.md), and each GPU updates its own copy
-/// of the weights. Eagerly, the passes of one replica follow those of the other.
+/// Makes the exchange of gradients of a strategy.
 using MakeExchange = std::function<GradientExchange(Process& process, const ReplicaThreads& threads)>;
+/// Plans all steps of the process of the first rank. The replicas do the same, so only the one whose turn
+/// comes last has tasks. The process issues operators of all its replicas one at a time, unless each GPU has
+/// threads of its own (docs/models/mirrored.md), and each GPU updates its own copy of the weights. In eager
+/// mode the passes of one replica follow those of another. With one GPU it is the plain loop.
 Plan plan_replicas(const PlanRequest& request, const MakeExchange& make_exchange);
 
 }  // namespace foretrain

@@ -1,4 +1,4 @@
-// The options of tf.distribute's strategies.
+// Options of tf.distribute's strategies.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace foretrain {
 
-/// How tf.distribute adds up gradients of the GPUs.
+/// Implementations of the sum of gradients over GPUs in tf.distribute and tf_cnn_benchmarks.
 enum class CrossDeviceOps : std::uint8_t {
   nccl,
   hierarchical_copy,
@@ -16,21 +16,24 @@ enum class CrossDeviceOps : std::uint8_t {
   reduction_in_turn
 };
 
-/// mirrored and multi_worker_mirrored.
+/// Options of mirrored and multi_worker_mirrored.
 struct ReplicaOptions {
   CrossDeviceOps cross_device_ops = CrossDeviceOps::nccl;
-  bool private_threads = false;  ///< TF_GPU_THREAD_MODE = gpu_private
+  /// TF_GPU_THREAD_MODE = gpu_private.
+  bool private_threads = false;
 };
 
 /// Options of TensorFlow's MirroredStrategy: one process with a replica on each GPU of a node.
 struct MirroredOptions {
-  int num_packs = 1;  ///< 0: every gradient by itself
+  /// Parts of the pack of all gradients; 0: every gradient by itself.
+  int num_packs = 1;
 };
 
 /// Options of TensorFlow's MultiWorkerMirroredStrategy: one process on each node, with a replica on each of
 /// its GPUs.
 struct MultiWorkerMirroredOptions {
-  Bytes bytes_per_pack{0};  ///< 0: one pack
+  /// Size beyond which a pack is closed; 0: one pack.
+  Bytes bytes_per_pack{0};
 };
 
 }  // namespace foretrain

@@ -1,6 +1,8 @@
-// The main thread issues what all GPUs share; the threads of parallel_apply and autograd's device threads
-// issue one GPU's kernels each. Python runs under the GIL, so that the copies' forward calls follow one
-// another; backward is C++ and runs at once on all GPUs.
+// Calls of wrapped modules.
+//
+// The main thread issues the work that all GPUs share. The threads of parallel_apply and autograd's device
+// threads issue one GPU's kernels each. Python runs under the GIL, so the copies' forward calls follow one
+// another; backward is C++ and runs on all GPUs at the same time.
 #include <fmt/format.h>
 
 #include "sim/strategy/ddp/coalesced_groups.hpp"
@@ -13,6 +15,7 @@ namespace foretrain {
 
 namespace {
 
+/// In some versions cuDNN's plans belong to a thread; captured graphs plan nothing.
 bool plans_belong_to_threads(const Framework& framework) {
   const auto& plans = profile_of(framework).plans_by_thread;
   return plans && plans->holds(framework.version) && framework.execution != Execution::cuda_graphs;
@@ -53,14 +56,14 @@ Bytes Replicas::output_bytes(const WrappedModule& module) const {
   return Bytes{kFloatBytes * module.output_elements} * batch_;
 }
 
-/// From GPU 0 to each of the others; its own share stays where it is.
+/// Copies shares from GPU 0 to each other GPU; its own share stays in place.
 void Replicas::scatter(const HostThread& thread, Bytes share, LabelId label) {
   process_.host(thread, process_.calls().scatter * gpus_, Account::host, label);
   for (std::size_t gpu = 1; gpu < process_.gpus(); ++gpu)
     process_.copy_between(thread, 0, gpu, share, Account::exposed_communication, label);
 }
 
-/// Into one new tensor on GPU 0, its own share too.
+/// Gathers shares into one new tensor on GPU 0, including its own.
 void Replicas::gather(const HostThread& thread, Bytes share, LabelId label) {
   process_.host(thread, process_.calls().gather, Account::host, label);
   process_.launch_copy(thread, share * 2, Time{}, Account::other, label);
@@ -68,12 +71,13 @@ void Replicas::gather(const HostThread& thread, Bytes share, LabelId label) {
     process_.copy_between(thread, gpu, 0, share, Account::exposed_communication, label);
 }
 
-/// NCCL within one process: one launch for each GPU.
+/// Issues a collective of NCCL within one process: one launch for each GPU.
 void Replicas::collective(const HostThread& thread, CollectiveOp op, Bytes size, LabelId label) {
   process_.host(thread, process_.calls().grouped_launch * (gpus_ - 1), Account::host, label);
   process_.collective_of_all_gpus(thread, op, size, label);
 }
 
+/// Broadcasts tensors in groups: flatten, broadcast, and views into the result on the other GPUs.
 void Replicas::broadcast(const std::vector<std::int64_t>& elements, std::int64_t element_bytes,
                          LabelId label) {
   const HostThread thread = process_.main_thread();
@@ -96,12 +100,13 @@ void Replicas::replicate(const WrappedModule& module) {
   process_.host(process_.main_thread(), replica * gpus_, Account::host, labels_.replicate);
 }
 
-/// Every framework call of a thread holds the GIL; the more threads want it, the longer it takes to pass on.
+/// Returns the thread with every framework call holding the GIL. The more threads want the GIL, the longer it
+/// takes to pass on.
 HostThread Replicas::under_gil(const HostThread& thread) const {
   return thread.holding(gil_, process_.on_this_host(process_.calls().gil * (gpus_ - 1)), labels_.gil);
 }
 
-/// cuDNN plans without the GIL.
+/// Issues the forward operators of one copy. cuDNN plans without the GIL.
 void Replicas::run_thread(const HostThread& thread, const WrappedModule& module) {
   const HostThread python = under_gil(thread);
   for (const Operator* op : module.forward) {
@@ -111,6 +116,7 @@ void Replicas::run_thread(const HostThread& thread, const WrappedModule& module)
   }
 }
 
+/// The main thread starts a thread for each GPU, under the GIL, and joins them all.
 void Replicas::run_threads(const WrappedModule& module) {
   const HostThread main = process_.main_thread();
   for (const HostThread& thread : threads_) {
@@ -137,7 +143,8 @@ void Replicas::forward(const WrappedModule& module, Bytes input) {
   gather(main, output_bytes(module), labels_.gather);
 }
 
-/// One thread per GPU, all at once; gradients of the copies' parameters are kept for the sum.
+/// Issues backward with one thread per GPU, all concurrently. Gradients of the copies' parameters are kept
+/// for the sum.
 void Replicas::run_autograd(const WrappedModule& module) {
   const HostThread first = process_.autograd_thread();
   for (std::size_t gpu = 1; gpu < process_.gpus(); ++gpu)
@@ -150,8 +157,8 @@ void Replicas::run_autograd(const WrappedModule& module) {
     process_.hand_over(process_.autograd_thread(gpu), first);
 }
 
-/// reduce_add_coalesced: lists of tensors are made in Python, each group is flattened on every GPU, summed on
-/// GPU 0 and cut into views.
+/// Sums gradients by reduce_add_coalesced: lists of tensors are made in Python; each group is flattened on
+/// every GPU, summed on GPU 0 and cut into views.
 void Replicas::reduce(const WrappedModule& module) {
   const HostThread thread = process_.autograd_thread();
   for (const CoalescedGroup& group : reduce_groups(module.elements, element_bytes_)) {

@@ -1,5 +1,5 @@
-// The ring's own time is that of an idle machine (sim/collective/transport_run.hpp); copies between GPUs and
-// host memory are flows.
+// Sums over gRPC. The ring's own time is that of an idle machine (sim/collective/transport_run.hpp); copies
+// between GPUs and host memory are flows.
 #include <memory>
 
 #include "sim/collective/transport_run.hpp"
@@ -10,12 +10,13 @@ namespace foretrain {
 
 namespace {
 
-/// One copy per local GPU between it and the memory of its CPU, all at once.
+/// Concurrent copies between each local GPU and the memory of its CPU, as one pattern.
 struct HostCopies {
   PatternId pattern = kNone;
   Time latency{};
 };
 
+/// `down` copies to host memory, `up` copies to the GPU.
 enum class Direction : std::uint8_t { down, up };
 
 HostCopies host_copies(Process& process, int gpus, Direction direction) {
@@ -33,7 +34,8 @@ HostCopies host_copies(Process& process, int gpus, Direction direction) {
   return copies;
 }
 
-/// One message after the other: the ring's stages share the process's channel.
+/// The ring of one process. Messages follow one another, because the ring's stages share the process's
+/// channel.
 class GrpcRing {
  public:
   GrpcRing(Process& process, const ReplicaThreads& threads)
@@ -47,6 +49,7 @@ class GrpcRing {
         staging_label_(process.graph().label("gradients through host memory")),
         ring_label_(process.graph().label("all_reduce ring over gRPC")) {}
 
+  // Adds the copy down, the ring and the copy up of one message; returns the last.
   TaskId sum(Bytes size) {
     const TaskId call = process_.host(issuer_, process_.host_costs().node, Account::host);
     const TaskId in_memory = stage(down_, size, process_.last_kernel(), call);
@@ -66,6 +69,7 @@ class GrpcRing {
     return task;
   }
 
+  // Adds a copy after `after`, and not before the call has launched it.
   TaskId stage(const HostCopies& copies, Bytes size, TaskId after, TaskId call) {
     Task copy = task_of(TaskKind::copy, copies.latency, staging_label_);
     copy.pattern = copies.pattern;
@@ -98,6 +102,7 @@ Transport grpc_transport(const CallCosts& calls) {
   return grpc;
 }
 
+/// The returned function shares ownership of the ring.
 SumOverReplicas sum_by_grpc_ring(Process& process, const ReplicaThreads& threads) {
   const auto ring = std::make_shared<GrpcRing>(process, threads);
   return [ring](Bytes size, std::size_t) { return ring->sum(size); };

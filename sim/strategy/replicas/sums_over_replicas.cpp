@@ -1,9 +1,9 @@
-// Copies that run at the same time are one task with several flows. Sources:
+// Sums over replicas. Copies that run at the same time are one task with several flows. Sources:
 // tensorflow/core/nccl/nccl_manager.cc, python/distribute/cross_device_utils.py
 // (aggregate_gradients_using_hierarchical_copy), cross_device_ops.py (ReductionToOneDevice).
 //
 // Within one process sums need no agreement between ranks: the executor starts them when the last replica's
-// gradient is there. Packing puts gradients into few messages at the price of two copies.
+// gradient exists. Packing puts gradients into few messages at the price of two copies.
 #include "sim/strategy/replicas/sums_over_replicas.hpp"
 
 #include <algorithm>
@@ -17,13 +17,14 @@ namespace foretrain {
 
 namespace {
 
-/// Between local GPUs by number, or to and from the memory of their CPUs.
+/// Concurrent copies between local GPUs, as one pattern.
 struct CopyRound {
   PatternId pattern = kNone;
   Time latency{};
   int copies = 0;
 };
 
+/// Copies do not fill a link; the weight accounts for the part that stays unused.
 CopyRound round_of(Process& process, const std::vector<Route>& routes) {
   CopyRound round;
   std::vector<PatternFlow> flows;
@@ -36,6 +37,7 @@ CopyRound round_of(Process& process, const std::vector<Route>& routes) {
   return round;
 }
 
+/// Source and target of copies, as numbers of local GPUs.
 using Pairs = std::vector<std::pair<int, int>>;
 
 CopyRound between_gpus(Process& process, const Pairs& pairs) {
@@ -50,10 +52,11 @@ CopyRound between_gpus(Process& process, const Pairs& pairs) {
   return round_of(process, routes);
 }
 
-/// One queue for each direction of the copies and one for additions.
+/// Streams of copies and sums: one queue for each direction of the copies and one for additions.
 class CopyStreams {
  public:
-  /// `issuer` makes the copies' calls; beside others, it shares them with them.
+  /// `issuer` makes the calls of the copies. If each GPU has threads of its own, the calls are divided among
+  /// them.
   CopyStreams(Process& process, const HostThread& issuer)
       : process_(process),
         issuer_(issuer),
@@ -72,7 +75,7 @@ class CopyStreams {
     return copy(round, from_mains_, scatter_label_, each, after);
   }
 
-  /// `tensors` of `each` bytes become one.
+  /// Adds a kernel that sums `tensors` tensors of `each` bytes.
   TaskId add(int tensors, Bytes each, TaskId after) {
     const HostCalibration& costs = process_.host_costs();
     Task task;
@@ -86,8 +89,8 @@ class CopyStreams {
   }
 
  private:
-  /// A send and a receive for each copy: two operators without kernel and a call of the driver; what follows
-  /// is queued to the executor.
+  /// Adds the copies of one round. Each copy is a send and a receive: two operators without kernel and a call
+  /// of the driver. The work after it is queued to the executor.
   TaskId copy(const CopyRound& round, QueueId stream, LabelId label, Bytes each, TaskId after) {
     const HostCalibration& costs = process_.host_costs();
     Task task;
@@ -110,11 +113,12 @@ class CopyStreams {
   LabelId gather_label_, sum_label_, scatter_label_;
 };
 
-/// The rounds of one message of the hierarchical copy; `main` is summed on, `other` the main GPU of the
-/// second half.
+/// The rounds of one message of the hierarchical copy. The result is summed on `main`; `other` is the main
+/// GPU of the other half.
 struct HierarchicalRounds {
   CopyRound to_mains, across, back, from_mains;
-  int group = 1;  ///< GPUs of the first half, with its main
+  // GPUs of the half with `main`, including it.
+  int group = 1;
 };
 
 HierarchicalRounds hierarchical_rounds(Process& process, int gpus, int main) {
@@ -135,6 +139,7 @@ HierarchicalRounds hierarchical_rounds(Process& process, int gpus, int main) {
 
 }  // namespace
 
+/// The label has the number of the message, so that traces tell packs apart.
 SumOverReplicas sum_by_nccl(Process& process, const ReplicaThreads& threads) {
   const HostThread launcher = process.add_thread("NCCL launch thread").labelled(threads.autograd.label);
   return [&process, threads, launcher](Bytes size, std::size_t message) {
@@ -150,11 +155,13 @@ SumOverReplicas sum_by_hierarchical_copy(Process& process, const ReplicaThreads&
   const auto streams = std::make_shared<CopyStreams>(process, threads.autograd);
   const auto rounds = std::make_shared<std::map<int, HierarchicalRounds>>();
   return [&process, gpus = threads.gpus, streams, rounds](Bytes size, std::size_t message) {
+    // Rounds are built once for each main GPU.
     const int main = static_cast<int>(message % static_cast<std::size_t>(gpus / 2 * 2));
     auto known = rounds->find(main);
     if (known == rounds->end()) known = rounds->emplace(main, hierarchical_rounds(process, gpus, main)).first;
     const HierarchicalRounds& round = known->second;
     TaskId done = process.last_kernel();
+    // Sum in each half, across the halves, then back to all. With two GPUs the halves have one GPU each.
     if (round.to_mains.copies > 0) done = streams->gather(round.to_mains, size, done);
     done = streams->add(round.group, size, done);
     done = streams->gather(round.across, size, done);
@@ -164,6 +171,7 @@ SumOverReplicas sum_by_hierarchical_copy(Process& process, const ReplicaThreads&
   };
 }
 
+/// Each summing GPU has streams of its own, so messages on different GPUs overlap.
 SumOverReplicas sum_by_copies(Process& process, const ReplicaThreads& threads, int mains) {
   struct Place {
     CopyStreams streams;

@@ -1,11 +1,12 @@
-// Operators know their layer, parameters too; buffers come in the order of the batch normalizations, as many
-// for each.
+// Wrapped modules. Operators and parameters know their layer. Buffers come in the order of the batch
+// normalizations, with the same number for each.
 #include "sim/strategy/replicas/data_parallel_steps.hpp"
 
 namespace foretrain {
 
 namespace {
 
+/// Takes the operators of the layers that `layers` marks.
 void take_operators(WrappedModule& module, const ExpandedModel& model, const std::vector<bool>& layers) {
   for (const Operator& op : model.forward) {
     if (layers[op.layer]) module.forward.push_back(&op);
@@ -15,6 +16,7 @@ void take_operators(WrappedModule& module, const ExpandedModel& model, const std
   }
 }
 
+/// Takes the parameters of the layers that `layers` marks.
 void take_parameters(WrappedModule& module, const ExpandedModel& model, const std::vector<bool>& layers) {
   for (std::uint32_t i = 0; i < model.parameters.size(); ++i) {
     if (!layers[model.parameters[i].layer]) continue;
@@ -27,6 +29,7 @@ void take_buffer(WrappedModule& module, const Buffer& buffer) {
   (buffer.element_bytes == 8 ? module.integer_buffers : module.float_buffers).push_back(buffer.elements);
 }
 
+/// Returns the layers with running statistics, in the order of forward.
 std::vector<std::uint32_t> layers_with_buffers(const ExpandedModel& model) {
   std::vector<std::uint32_t> layers;
   for (const Operator& op : model.forward) {
@@ -36,7 +39,7 @@ std::vector<std::uint32_t> layers_with_buffers(const ExpandedModel& model) {
   return layers;
 }
 
-/// Per sample, of the last layer before `layer` that is no loss.
+/// Returns the elements per sample of the last layer before `layer` that is not a loss.
 std::int64_t elements_before(const ExpandedModel& model, std::size_t layer, const std::vector<bool>& losses) {
   while (layer-- > 0) {
     if (!losses[layer] && model.layer_traces[layer].result.elements() > 0)
@@ -53,6 +56,7 @@ std::vector<bool> loss_layers(const ExpandedModel& model) {
   return losses;
 }
 
+/// Parameters of losses belong to the network too, so all are taken.
 WrappedModule wrap_network(const ExpandedModel& model) {
   const std::vector<bool> losses = loss_layers(model);
   std::vector<bool> network = losses;
@@ -65,6 +69,7 @@ WrappedModule wrap_network(const ExpandedModel& model) {
   for (std::size_t layer = 0; layer < losses.size(); ++layer) {
     if (losses[layer]) module.output_elements += elements_before(model, layer, losses);
   }
+  // A network without a loss layer returns its last layer's result.
   if (module.output_elements == 0 && !losses.empty())
     module.output_elements = model.layer_traces.back().result.elements();
   return module;
@@ -80,6 +85,7 @@ std::vector<WrappedModule> wrap_layers(const ExpandedModel& model) {
   const std::vector<bool> losses = loss_layers(model);
   const std::vector<std::uint32_t> normalized = layers_with_buffers(model);
   const std::size_t each = normalized.empty() ? 0 : model.buffers.size() / normalized.size();
+  // Losses count as seen, so they are not wrapped.
   std::vector<bool> seen = losses;
   std::vector<WrappedModule> modules;
   for (const Operator& op : model.forward) {

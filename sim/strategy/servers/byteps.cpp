@@ -1,9 +1,8 @@
-// Every partition is a chain of stages on a queue of its own; each stage serves one partition at a time (its
-// thread in byteps/common/core_loops.cc waits for it), so that partitions overtake nobody but fill all stages
-// at once.
+// BytePS. Every partition is a chain of stages on a queue of its own. Each stage serves one partition at a
+// time (its thread in byteps/common/core_loops.cc waits for it), so partitions pass no other one but fill all
+// stages at the same time.
 //
-// Throughput of a chain is that of its slowest stage; partitions are small so that the chain fills early.
-// Priorities follow the order of layers: the first layer's gradient is needed first in the next forward pass.
+// The throughput of a chain is that of its slowest stage; partitions are small so that the chain fills early.
 #include "sim/strategy/servers/byteps.hpp"
 
 #include <algorithm>
@@ -26,17 +25,21 @@ namespace foretrain {
 
 namespace {
 
+/// Bytes of a memory page.
 constexpr std::int64_t kPage = 4096;
+/// Limits of BytePS's keys for one gradient, and of the simulation for all gradients.
 constexpr std::int64_t kMostPartitionsOfOne = 65'536;
 constexpr std::int64_t kMostPartitions = 200'000;
 
+/// Returns the number of ranks on the first node.
 int gpus_of_first_node(const Placement& placement) {
   const int node = placement.ranks.front().node;
   return static_cast<int>(std::count_if(placement.ranks.begin(), placement.ranks.end(),
                                         [&](const GpuPlace& r) { return r.node == node; }));
 }
 
-/// The key of a partition has 16 bits for its number within the gradient.
+/// Throws InputError if a gradient is cut into too many partitions: a partition's key has 16 bits for its
+/// number within the gradient.
 void refuse_small_partitions(const PlanRequest& request, std::int64_t elements) {
   std::int64_t all = 0, most = 0;
   for (const Parameter& parameter : request.workload.model->parameters) {
@@ -51,6 +54,7 @@ void refuse_small_partitions(const PlanRequest& request, std::int64_t elements) 
                   kMostPartitionsOfOne));
 }
 
+/// Returns all partitions in the order of backward, with their servers.
 std::vector<Shard> partitions_of(const PlanRequest& request, int gpus, std::int64_t wire_bytes) {
   const std::int64_t elements =
       partition_elements(request.options<BytepsOptions>().partition_bytes, gpus, wire_bytes);
@@ -58,29 +62,36 @@ std::vector<Shard> partitions_of(const PlanRequest& request, int gpus, std::int6
   return shards_of_gradients(*request.workload.model, elements, server_count(request));
 }
 
-/// Of one element of a gradient between processes.
+/// Returns the bytes of one gradient element on the wire.
 std::int64_t bytes_on_wire(const PlanRequest& request) {
   const bool halves = request.options<GradientOptions>().compression == Compression::fp16;
   return halves ? 2 : gradient_element_bytes(request.workload);
 }
 
-/// What BytePS does with the gradients of one process, for all of its node.
+/// BytePS's work on the gradients of one process, for all of its node.
 class PushPull {
  public:
+  // The process must outlive this object.
   explicit PushPull(Process& process);
+  // Called when a gradient was launched: converts it if gradients are compressed, then starts its partitions.
   void on_gradient(std::uint32_t parameter);
-  /// optimizer.synchronize(): the host waits for every tensor, then averages.
+  /// Issues optimizer.synchronize(): the host waits for every tensor, then averages.
   void synchronize();
   void explain(Decisions& decisions) const;
   const std::vector<Shard>& partitions() const { return partitions_; }
   std::int64_t wire_bytes() const { return wire_bytes_; }
 
  private:
+  // Queues, pools and copies of the stages, which all partitions share.
   struct Stages {
-    QueueId reduces, broadcasts;  ///< streams of NCCL
-    HostThread thread;            ///< issues NCCL's kernels
-    PoolId to_host, to_gpu;       ///< copy engines
-    PatternId out, in;            ///< every GPU its share of a partition
+    // Streams of NCCL.
+    QueueId reduces, broadcasts;
+    // The thread that issues NCCL's kernels.
+    HostThread thread;
+    // Copy engines of the two directions.
+    PoolId to_host, to_gpu;
+    // Copies in which every GPU moves its share of a partition.
+    PatternId out, in;
     Time latency{};
   };
   struct Labels {
@@ -88,26 +99,32 @@ class PushPull {
   };
   Stages make_stages();
   Labels make_labels() const;
+  // Adds all stages of one partition, after its gradient and the hook's call.
   void exchange(std::size_t partition, TaskId ready, TaskId call);
   TaskId nccl(CollectiveOp op, QueueId stream, std::size_t partition, LabelId label,
               std::initializer_list<TaskId> after);
   TaskId copy(QueueId queue, PatternId pattern, PoolId pool, Bytes bytes, LabelId label,
               std::span<const Dependency> after);
+  // Adds the stages between nodes: copy, push, sum, pull, copy back.
   TaskId through_server(std::size_t partition, std::span<const Dependency> after);
   Bytes bytes_of(std::size_t partition) const { return {wire_bytes_ * partitions_[partition].elements}; }
   bool compresses() const { return wire_bytes_ < gradient_bytes_; }
 
   Process& process_;
   const ExpandedModel& model_;
-  int gpus_;  ///< of the node
+  // GPUs of the node.
+  int gpus_;
   std::int64_t gradient_bytes_, wire_bytes_;
   std::vector<Shard> partitions_;
   ServerNetwork network_;
   Labels labels_;
   Stages stages_;
-  std::vector<std::vector<std::size_t>> partitions_of_;  ///< per parameter
-  std::vector<QueueId> queues_;                          ///< per partition
-  std::vector<TaskId> done_;                             ///< this step
+  // Partitions of each parameter.
+  std::vector<std::vector<std::size_t>> partitions_of_;
+  // Queue of each partition.
+  std::vector<QueueId> queues_;
+  // Last tasks of this step's partitions.
+  std::vector<TaskId> done_;
 };
 
 PushPull::PushPull(Process& process)
@@ -129,7 +146,7 @@ PushPull::PushPull(Process& process)
   }
 }
 
-/// In one node NCCL carries the gradients, else the messages to the servers.
+/// Returns the labels. With one node NCCL carries the gradients, else the messages to the servers do.
 PushPull::Labels PushPull::make_labels() const {
   TaskGraph& graph = process_.graph();
   return {graph.label(network_.workers() == 1 ? "reduce of gradients in the node" : "sum in the node"),
@@ -143,7 +160,7 @@ PushPull::Labels PushPull::make_labels() const {
           graph.label("cast for the wire")};
 }
 
-/// Each GPU copies its share between itself and the memory of its own CPU.
+/// Builds the shared stages. Each GPU copies its share between itself and the memory of its own CPU.
 PushPull::Stages PushPull::make_stages() {
   TaskGraph& graph = process_.graph();
   Stages stages{graph.add_queue("NCCL stream of reduces"),
@@ -177,6 +194,7 @@ void PushPull::on_gradient(std::uint32_t parameter) {
   for (const std::size_t i : partitions_of_[parameter]) exchange(i, ready, call);
 }
 
+/// A collective among the GPUs of the node.
 TaskId PushPull::nccl(CollectiveOp op, QueueId stream, std::size_t partition, LabelId label,
                       std::initializer_list<TaskId> after) {
   const std::vector<TaskId> inputs(after);
@@ -189,6 +207,7 @@ TaskId PushPull::nccl(CollectiveOp op, QueueId stream, std::size_t partition, La
                               .among = Group::node});
 }
 
+/// A copy of all GPUs' shares; the pool allows one partition at a time.
 TaskId PushPull::copy(QueueId queue, PatternId pattern, PoolId pool, Bytes bytes, LabelId label,
                       std::span<const Dependency> after) {
   Task task;
@@ -203,7 +222,7 @@ TaskId PushPull::copy(QueueId queue, PatternId pattern, PoolId pool, Bytes bytes
   return process_.graph().add(task, after);
 }
 
-/// Servers only add; a worker's own sum is one of the addends.
+/// Servers only add. A worker's own sum is one of the addends, so n workers need n - 1 additions.
 TaskId PushPull::through_server(std::size_t partition, std::span<const Dependency> after) {
   const QueueId queue = queues_[partition];
   const auto [parameter, server, elements] = partitions_[partition];
@@ -216,6 +235,7 @@ TaskId PushPull::through_server(std::size_t partition, std::span<const Dependenc
   return copy(queue, stages_.in, stages_.to_gpu, bytes, labels_.to_gpu, {});
 }
 
+/// Stages that have nothing to do are left out: NCCL with one GPU per node, servers with one node.
 void PushPull::exchange(std::size_t partition, TaskId ready, TaskId call) {
   std::vector<Dependency> after{{call}, {ready}};
   TaskId last = ready;
@@ -229,6 +249,7 @@ void PushPull::exchange(std::size_t partition, TaskId ready, TaskId call) {
   done_.push_back(last);
 }
 
+/// Each tensor costs a poll, a division and, if compressed, a conversion.
 void PushPull::synchronize() {
   const HostThread thread = process_.main_thread();
   std::vector<Dependency> after;
@@ -261,6 +282,7 @@ void PushPull::explain(Decisions& decisions) const {
                       "on the same nodes receive and send as much");
 }
 
+/// Partitions are exchanged in the last micro-step only.
 void add_byteps_step(TrainingStep& step, PushPull& push_pull, int accumulation) {
   for (int micro = 0; micro < accumulation; ++micro) {
     const bool exchanges = micro + 1 == accumulation;

@@ -1,10 +1,11 @@
-// Every tensor has a chain of its own: gradients to where the node's are summed, the sum to its server, the
-// update, the variable back to the node, and to the GPUs. Chains meet in copy engines, connections, links and
-// CPUs, and wait for nobody else.
+// Parameter servers. Every tensor has a chain of its own: gradients to the place where the node's are summed,
+// the sum to its server, the update, the variable back to the node, and to the GPUs. Chains compete for copy
+// engines, connections, links and CPUs, and wait for nothing else.
 //
-// Every variable has a home on one server. A worker pulls variables before it uses them and pushes gradients
-// as they arrive; a server's NIC carries the traffic of all workers. The time of a step is bounded by the
-// busiest server, so the division of variables among servers matters more than their number.
+// Every variable has a home on one server, unless it is cut over all of them. A worker pulls variables before
+// it uses them and pushes gradients as they arrive; a server's NIC carries the traffic of all workers. The
+// time of a step is bounded by the busiest server, so the division of variables among servers matters more
+// than their number.
 #include "sim/strategy/servers/parameter_server.hpp"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ namespace foretrain {
 
 namespace {
 
-/// TensorFlow's servers; otherwise MXNet's.
+/// Returns whether the framework has TensorFlow's servers; others use MXNet's.
 bool has_own_servers(const PlanRequest& request) {
   return profile_of(request.workload.framework).has_parameter_servers;
 }
@@ -45,19 +46,20 @@ ServerTransport transport_for(const PlanRequest& request) {
                                   : ps_lite_transport(request.cluster.spec().fabric.link, request.calls);
 }
 
-/// XLA's clusters start when all their inputs are there, and their outputs exist when they end; a CUDA graph
-/// likewise.
+/// Returns whether forward and backward are one call. XLA's clusters start when all their inputs exist, and
+/// their outputs exist when they end; the same holds for a CUDA graph.
 bool is_one_call(const Framework& framework) {
   return gradients_come_together(framework) || framework.execution == Execution::cuda_graphs;
 }
 
-/// The worker process of a node and what it does with variables and gradients.
+/// The worker process of a node, with its variables and gradients.
 class Worker {
  public:
   explicit Worker(Process& process);
 
+  // Fetches all variables, if the framework does so at the start of a step.
   void start_step();
-  /// The next kernel is the layer's first: it waits for its variables.
+  /// Called before a layer's first kernel, which waits for the layer's variables.
   void before_layer(std::uint32_t layer);
   void on_gradient(std::uint32_t parameter);
   void end_backward();
@@ -137,7 +139,8 @@ Worker::Worker(Process& process)
   }
 }
 
-/// On one node the copies inside it carry the gradients, else the messages to the servers.
+/// Returns the labels. On one node the copies inside it carry the gradients, else the messages to the servers
+/// do.
 Worker::Labels Worker::make_labels(TaskGraph& graph) const {
   const auto label = [&](const char* text) { return graph.label(text); };
   if (network_.workers() == 1)
@@ -148,7 +151,7 @@ Worker::Labels Worker::make_labels(TaskGraph& graph) const {
           label("pull of variables"),      label("variables to the GPUs")};
 }
 
-/// Memory traffic of the optimizer on one tensor.
+/// Returns the memory traffic of the optimizer on one tensor, as a server updates it variable by variable.
 Bytes Worker::update_traffic(std::int64_t elements) const {
   Optimizer optimizer = request_.workload.optimizer;
   optimizer.form = OptimizerForm::variable;
@@ -162,7 +165,7 @@ void Worker::start_step() {
   for (std::uint32_t p = 0; p < model_.parameters.size(); ++p) bring_back(p);
 }
 
-/// From the server over the network to the node, from there to its GPUs.
+/// The variable goes from its server over the network to the node, and from there to its GPUs.
 void Worker::bring_back(std::uint32_t parameter) {
   const QueueId queue = queues_[parameter];
   const Bytes bytes = bytes_of(model_.parameters[parameter].elements);
@@ -175,6 +178,7 @@ void Worker::bring_back(std::uint32_t parameter) {
                                    labels_.pull, asked)});
   }
   if (!over_nodes() && waits) after.push_back({step_over_});
+  // With sums on GPUs a variable first goes to the GPU that keeps it.
   if (over_nodes() && node_.on_gpu()) {
     process_.graph().add({.kind = TaskKind::wait, .queue = queue}, after);
     node_.to_gpu(queue, parameter, bytes, labels_.scatter);
@@ -209,7 +213,7 @@ void Worker::push(std::uint32_t parameter) {
   if (!fetches_at_start_) bring_back(parameter);
 }
 
-/// What happens inside the node, the update too where there is no other.
+/// Work inside the node, with the update if there is no other node.
 TaskId Worker::update(std::uint32_t parameter, std::span<const Dependency> gradient) {
   const std::int64_t elements = model_.parameters[parameter].elements;
   const QueueId queue = queues_[parameter];
@@ -220,8 +224,8 @@ TaskId Worker::update(std::uint32_t parameter, std::span<const Dependency> gradi
   return node_.on_gpu() ? node_.to_host(queue, parameter, bytes_of(elements), labels_.gather) : sum;
 }
 
-/// In step, a server adds up the workers' sums and updates once; otherwise it updates for each worker as it
-/// comes.
+/// Synchronous training adds up the workers' sums on a server and updates once. Otherwise the server updates
+/// for each worker when its gradients arrive.
 std::vector<TaskId> Worker::update_on_servers(std::uint32_t parameter, TaskId summed) {
   std::vector<TaskId> updated;
   for (const std::size_t i : shards_of_[parameter]) {
@@ -237,15 +241,15 @@ std::vector<TaskId> Worker::update_on_servers(std::uint32_t parameter, TaskId su
   return updated;
 }
 
-/// They keep the server busy; this worker does not wait for them.
+/// The updates for other workers keep the server busy, but this worker does not wait for them.
 void Worker::update_for_the_others(std::size_t shard, Bytes traffic, TaskId own) {
   const Dependency after[] = {{own}};
   network_.work(other_queues_[shard], shards_[shard].server, traffic * (network_.workers() - 1),
                 labels_.server, after);
 }
 
-/// TensorFlow's call returns when all variables are updated; in step, also the other workers' (one token from
-/// each).
+/// TensorFlow's call returns when all variables are updated. With synchronous training that includes the
+/// other workers' (one token from each).
 void Worker::end_step() {
   first_step_ = false;
   if (!fetches_at_start_) return;
@@ -266,8 +270,8 @@ std::vector<Bytes> Worker::messages() const {
   return messages;
 }
 
-/// Variables and gradients are on every GPU; the optimizer's state is where it runs. A GPU that sums holds
-/// the others' gradients.
+/// Variables and gradients are on every GPU; the optimizer's state is where it runs. A GPU that sums also
+/// holds the gradients of the others.
 StrategyMemory Worker::memory() const {
   StrategyMemory memory;
   memory.optimizer = 0;
@@ -348,7 +352,8 @@ Plan plan_parameter_server(const PlanRequest& request) {
     return plan_standalone(request);
   DeviceModel device = request.device;
   if (request.options<ParameterServerOptions>().asynchronous)
-    device.rank_spread = 0;  // nobody waits for the slowest
+    // Without a barrier no worker waits for the slowest one.
+    device.rank_spread = 0;
   const PlanRequest asked{request.workload, request.cluster,    request.placement, request.knobs, device,
                           request.steps,    request.collective, request.reuse,     request.calls};
   Plan plan;

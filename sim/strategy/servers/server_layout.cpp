@@ -1,4 +1,4 @@
-// Placement rules of TensorFlow and MXNet, each a few lines of their sources.
+// Placement rules of TensorFlow, MXNet and BytePS, each a few lines of their sources.
 #include "sim/strategy/servers/server_layout.hpp"
 
 #include <algorithm>
@@ -11,10 +11,11 @@
 namespace foretrain {
 
 namespace {
+/// Elements from which MXNet cuts a tensor, and the factor of its hash.
 constexpr std::int64_t kBigTensor = 1'000'000;
 constexpr std::uint64_t kKeyFactor = 9973;
 
-/// Place of every parameter when they are sorted by name.
+/// Returns the place of every parameter when they are sorted by name.
 std::vector<std::uint64_t> places_by_name(const ExpandedModel& model) {
   std::vector<std::uint32_t> sorted(model.parameters.size());
   std::iota(sorted.begin(), sorted.end(), 0u);
@@ -26,6 +27,7 @@ std::vector<std::uint64_t> places_by_name(const ExpandedModel& model) {
   return places;
 }
 
+/// DJB2 over the decimal digits, with its start value 5381 and factor 33.
 std::uint64_t hash_of_digits(std::uint64_t key) {
   std::uint64_t hash = 5381;
   for (const char c : std::to_string(key)) hash = hash * 33 + static_cast<std::uint64_t>(c);
@@ -67,6 +69,7 @@ std::vector<Shard> shards_of_gradients(const ExpandedModel& model, std::int64_t 
   const std::vector<std::uint64_t> places = places_by_name(model);
   std::vector<Shard> shards;
   for (const std::uint32_t p : model.gradient_ready_order()) {
+    // The high bits of the key are the tensor, the low 16 bits the part.
     std::uint64_t key = places[p] << 16;
     for (std::int64_t left = model.parameters[p].elements; left > 0; left -= most) {
       const std::uint64_t server = hash_of_digits(key++) % static_cast<std::uint64_t>(servers);

@@ -1,5 +1,6 @@
-// A message is up to three tasks: copies on its connection, one message after the other; software and
-// latency; the bytes on the links, which it shares with the messages of other connections.
+// Messages with servers. A message is up to three tasks: copies on its connection, one message after the
+// other; software and latency; the bytes on the links, which it shares with the messages of other
+// connections.
 #include "sim/strategy/servers/server_network.hpp"
 
 #include <algorithm>
@@ -12,11 +13,13 @@ namespace foretrain {
 
 namespace {
 
-/// 10 us: no TCP stack answers as fast, no RDMA link of the catalog is as slow.
+/// Latency that separates RDMA from TCP: 10 us. No TCP stack answers as fast, and no RDMA link of the catalog
+/// is as slow.
 constexpr Time kSlowestRdma = Time{10'000'000};
-/// BYTEPS_SERVER_ENGINE_THREAD; four cores also saturate a socket's memory.
+/// Threads of a server: BYTEPS_SERVER_ENGINE_THREAD. Four cores also saturate a socket's memory.
 constexpr int kServerThreads = 4;
 
+/// Returns the first rank of each node. Ranks of a node are consecutive.
 std::vector<int> first_ranks_of(const Placement& placement) {
   std::vector<int> first;
   int node = -1;
@@ -28,13 +31,15 @@ std::vector<int> first_ranks_of(const Placement& placement) {
   return first;
 }
 
+/// Servers are in turn on the machines.
 int busiest_machine(const std::vector<double>& held, int machines) {
   std::vector<double> of_machines(static_cast<std::size_t>(machines), 0);
   for (std::size_t s = 0; s < held.size(); ++s) of_machines[s % of_machines.size()] += held[s];
   return static_cast<int>(std::max_element(of_machines.begin(), of_machines.end()) - of_machines.begin());
 }
 
-/// Assumed (docs/models/parameter_server.md): what of the wire is data; one TCP stream as in gloo_tcp.toml.
+/// Assumed values (docs/models/parameter_server.md): the data part of the wire's bytes, and the rate of one
+/// TCP stream as in gloo_tcp.toml.
 constexpr double kPsLiteWire = 0.97;
 constexpr ByteRate kPsLiteTcpStream{3e9};
 
@@ -51,7 +56,8 @@ ServerTransport ps_lite_transport(const LinkType& link, const CallCosts& calls) 
 
 ByteRate host_sum_rate(const Host& host) {
   return host.memory_bandwidth *
-         (2.0 * std::min(kServerThreads, std::max(1, host.cores)));  // a copy reads and writes
+         // A copy reads and writes, hence the factor 2.
+         (2.0 * std::min(kServerThreads, std::max(1, host.cores)));
 }
 
 ServerNetwork::ServerNetwork(Process& process, int servers, const std::vector<Shard>& shards,
@@ -69,8 +75,8 @@ int ServerNetwork::node_of(int server) const {
   return (server % workers() + workers() - busiest_) % workers();
 }
 
-/// The links at the server's end of a way: those from its NIC's last link on when it receives, up to the
-/// first one when it sends.
+/// The links at the server's end of a route: from its NIC's last link on when it receives, up to the first
+/// one when it sends.
 std::vector<LinkId> ServerNetwork::near_server(const TransportRoute& way, bool push) const {
   const ClusterLinks& links = process_.request().cluster.links();
   const auto is_network = [&](LinkId id) { return links[id].kind == LinkKind::network; };
@@ -79,7 +85,7 @@ std::vector<LinkId> ServerNetwork::near_server(const TransportRoute& way, bool p
   return {way.links.begin(), std::find_if(way.links.begin(), way.links.end(), is_network) + 1};
 }
 
-/// The first node is one of the workers unless the server is on it.
+/// Flows of one server. The first node is one of the workers unless the server is on it.
 std::vector<PatternFlow> ServerNetwork::flows(int server, bool push) {
   const int node = node_of(server), other = node == 0 ? 1 : 0;
   const int here = first_ranks_[static_cast<std::size_t>(node)],
@@ -93,8 +99,8 @@ std::vector<PatternFlow> ServerNetwork::flows(int server, bool push) {
   return flows;
 }
 
-/// A tensor cut over all servers: the first node sends to all others, and receives from all others for the
-/// servers it has itself.
+/// Flows of a tensor that is cut over all servers. The first node sends to all others, and receives from all
+/// others for its own servers.
 std::vector<PatternFlow> ServerNetwork::flows_of_all(bool push) {
   const TransportRoute out = ways_.way(first_ranks_[0], first_ranks_[1]),
                        in = ways_.way(first_ranks_[1], first_ranks_[0]);
@@ -106,6 +112,7 @@ std::vector<PatternFlow> ServerNetwork::flows_of_all(bool push) {
   return flows;
 }
 
+/// Servers are in turn on the nodes other than the first.
 ServerNetwork::StandIn ServerNetwork::stand_in(int server) const {
   const int nodes = workers() - 1, first = server % nodes;
   double most = 0, all = 0;
@@ -117,7 +124,8 @@ ServerNetwork::StandIn ServerNetwork::stand_in(int server) const {
   return {1 + first, sharing, workers() * (all > 0 ? most / all : 1.0 / sharing)};
 }
 
-/// The first worker's bytes up to the server's machine, and there those of all workers.
+/// Flows to a dedicated server: the first worker's bytes up to the server's machine, and there those of all
+/// workers.
 std::vector<PatternFlow> ServerNetwork::flows_to_own_machine(int server, bool push) {
   const bool every = server == kEveryServer;
   const StandIn at = stand_in(every ? busiest_ : server);
@@ -149,6 +157,7 @@ ServerNetwork::Connection ServerNetwork::connect(const std::string& name, int se
 ServerNetwork::Channel ServerNetwork::make_channel(int server) {
   const std::string name = server == kEveryServer ? "all servers" : fmt::format("server {}", server);
   Channel made{connect("to " + name, server, true), connect("from " + name, server, false), kNone};
+  // The busiest server's CPU stands for all of them.
   made.cpu = server == kEveryServer ? channel(busiest_ % servers_).cpu : process_.graph().add_pool(name, 1);
   return made;
 }
@@ -159,6 +168,7 @@ const ServerNetwork::Channel& ServerNetwork::channel(int server) {
                                   : channels_.emplace(server, make_channel(server)).first->second;
 }
 
+/// `per_connection`: bytes of one worker's connection to one server, which its software copies.
 TaskId ServerNetwork::send(QueueId queue, const Connection& connection, Bytes bytes, Bytes per_connection,
                            LabelId label, std::span<const Dependency> after) {
   TaskGraph& graph = process_.graph();
@@ -171,10 +181,12 @@ TaskId ServerNetwork::send(QueueId queue, const Connection& connection, Bytes by
   const auto add_before = [&](Time duration, PoolId pool) {
     before.duration = duration, before.pool = pool;
     graph.add(before, after);
-    after = {};  // the queue keeps the order
+    // The queue keeps the order of the following tasks.
+    after = {};
   };
   if (transport_.stream.per_second > 0) add_before(per_connection / transport_.stream, connection.copies);
   message.duration = latency_ + transport_.message;
+  // In order, the latency precedes the wire, so that a message does not hold it while on its way.
   if (transport_.in_order) add_before(message.duration, kNone), message.duration = {};
   message.kind = TaskKind::copy;
   message.pool = connection.wire;

@@ -1,5 +1,9 @@
-// Tensors count the operators of the network before its framework fused them; places in the lists that run
-// are scaled to those.
+// The offload plan counts the network's operators as they were before the framework fused them. Positions in
+// the lists that run are scaled to that count.
+//
+// All four positions (copied, waited, called, needed) only grow within a pass, so that each tensor is handled
+// once and a pass costs time linear in its operators and tensors. The lists of the plan are sorted for that:
+// tensors by when they are made, `back_` by when backward needs them.
 #include "sim/strategy/step/activation_copies.hpp"
 
 #include <algorithm>
@@ -12,7 +16,8 @@ namespace foretrain {
 
 namespace {
 
-/// The place of `item` in `list`, on a list of `whole` items; `whole`: it is not in the list.
+/// Returns the position of `item` in `list`, scaled to a list of `whole` items. Returns `whole` when the item
+/// is not in the list; the comparison of addresses decides that.
 template <typename T>
 std::uint32_t place_in(const std::vector<T>& list, const T& item, std::uint32_t whole) {
   const std::less<const T*> before;
@@ -67,7 +72,9 @@ void ActivationCopies::before(const Operator& op) {
   if (!is_on_) return;
   const std::uint32_t at = place_in(model_.forward, op, plan_.forward);
   if (at == plan_.forward) return;
+  // A new pass begins: no tensor is copied yet.
   if (&op == model_.forward.data()) copied_ = waited_ = called_ = needed_ = 0;
+  // The memory of these tensors is reused from this operator on, so their copies must have ended.
   for (; waited_ < copied_ && plan_.tensors[waited_].gone <= at; ++waited_) {
     if (overlaps()) process_.stream_waits_for(copies_[waited_]);
   }
@@ -85,7 +92,7 @@ void ActivationCopies::before(const BackwardStep& step) {
   if (!is_on_) return;
   const std::uint32_t at = place_in(model_.backward, step, plan_.backward);
   if (at == plan_.backward) return;
-  // What is still on the GPU when backward begins is not copied back.
+  // A tensor that is still on the GPU when backward begins is not copied back.
   const auto is_left = [&](std::uint32_t tensor) {
     return overlaps() && plan_.tensors[tensor].gone >= plan_.forward;
   };

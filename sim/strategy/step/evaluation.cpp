@@ -1,10 +1,12 @@
-// A training step without backward and optimizer. Without autograd a call is somewhat cheaper for the host;
-// that is not counted.
+// The evaluation loop: a training step without backward and optimizer.
+//
+// Without autograd a call costs the host somewhat less. The model does not count that difference.
 #include "sim/strategy/step/single.hpp"
 #include "sim/strategy/step/training_step.hpp"
 
 namespace foretrain {
 
+/// Plans `request.steps` batches of a validation pass. A step ends with the last kernel of its forward pass.
 Plan plan_evaluation(const PlanRequest& request) {
   Plan plan;
   Process process(request, plan.graph);

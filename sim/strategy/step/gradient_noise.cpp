@@ -1,14 +1,17 @@
-// With one rank the noise is estimated from this step's gradients and the last one's, which are kept; with
-// several from the ranks' own.
+// The estimate of the gradient noise scale, as AdaptDL computes it. One rank compares this step's gradients
+// with those of the last step, which it keeps. Several ranks compare their own gradients with the mean.
 #include "sim/strategy/step/training_step.hpp"
 
 namespace foretrain {
 
 namespace {
 
-constexpr std::int64_t kReadWrite = 8;  ///< bytes of an element read and written
+/// Bytes of one fp32 element that a kernel reads and writes.
+constexpr std::int64_t kReadWrite = 8;
+/// Bytes of one fp32 element that a kernel reads only.
 constexpr std::int64_t kRead = 4;
-constexpr std::int64_t kDoubleReadWrite = 16;  ///< bytes of a double read and written
+/// Bytes of one double that a kernel reads and writes.
+constexpr std::int64_t kDoubleReadWrite = 16;
 
 }  // namespace
 
@@ -19,10 +22,12 @@ GradientNoise::GradientNoise(Process& process, StepLaunches& launches)
       measures_(process.request().workload.loop.hooks == LoopHooks::gradient_noise),
       label_(process.graph().label("gradient noise")) {}
 
+/// Launches one kernel that moves `bytes`, by a Python call on a scalar or small tensor.
 void GradientNoise::small_kernel(const HostThread& thread, std::int64_t bytes) {
   launches_.kernel(thread, {bytes}, process_.calls().scalar, Account::other, label_);
 }
 
+/// Four kernels for each parameter: the square, its sum, the addition to the running sum, and the store.
 void GradientNoise::on_gradient(const HostThread& thread, std::uint32_t parameter) {
   if (!measures_) return;
   const std::int64_t elements = model_.parameters[parameter].elements;
@@ -32,7 +37,8 @@ void GradientNoise::on_gradient(const HostThread& thread, std::uint32_t paramete
   small_kernel(thread, kDoubleReadWrite);
 }
 
-/// By the scale of mixed precision and by the number of micro-steps, into new tensors.
+/// Divides all gradients by the scale of mixed precision, then by the number of micro-steps, each time into
+/// new tensors.
 void GradientNoise::scale_gradients(const HostThread& thread) {
   for (const Parameter& parameter : model_.parameters) {
     small_kernel(thread, kReadWrite * parameter.elements);
@@ -40,7 +46,8 @@ void GradientNoise::scale_gradients(const HostThread& thread) {
   }
 }
 
-/// Of every tensor, added up one after the other and read by the script.
+/// Computes the sum of squares of every tensor, adds them up one after the other, and reads the result on the
+/// host.
 void GradientNoise::sum_squares(const HostThread& thread) {
   for (const Parameter& parameter : model_.parameters) {
     small_kernel(thread, kReadWrite * parameter.elements);
@@ -50,7 +57,8 @@ void GradientNoise::sum_squares(const HostThread& thread) {
   process_.synchronize(thread);
 }
 
-/// The squares of the last step's gradients, the mean of both and its squares, then a copy for the next step.
+/// One rank's comparison: the squares of the last step's gradients, the mean of both steps and its squares,
+/// then a copy of the gradients for the next step.
 void GradientNoise::compare_with_last_step(const HostThread& thread) {
   sum_squares(thread);
   for (const Parameter& parameter : model_.parameters) {
@@ -63,12 +71,14 @@ void GradientNoise::compare_with_last_step(const HostThread& thread) {
 
 void GradientNoise::after_backward(const HostThread& thread) {
   if (!measures_) return;
+  // The ranks' sums of squares are added up first, by an all-reduce of one double.
   const bool several = process_.request().placement.size() > 1;
   if (several)
     process_.stream_waits_for(
         process_.collective(thread, CollectiveOp::all_reduce, {kDoubleReadWrite / 2}, label_));
   scale_gradients(thread);
   sum_squares(thread);
+  // Several ranks need no comparison in time: the host only waits for the result.
   several ? static_cast<void>(process_.synchronize(thread)) : compare_with_last_step(thread);
 }
 

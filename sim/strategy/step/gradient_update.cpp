@@ -1,5 +1,6 @@
-// Operations over all gradients: packed in multi-tensor launches by PyTorch since 2.0 and by the GradScaler,
-// else tensor by tensor.
+// The update: the calls that turn gradients into new weights. Operations over all gradients are packed in
+// multi-tensor launches by PyTorch since 2.0 and by the GradScaler; otherwise each tensor has a launch of its
+// own.
 #include <cmath>
 #include <utility>
 
@@ -10,11 +11,14 @@ namespace foretrain {
 
 namespace {
 
+/// Bytes that a kernel over one scalar moves.
 constexpr Bytes kScalar{8};
-/// Of an fp32 gradient's element: its norm reads it, scaling also writes it.
+/// Bytes per element of an fp32 gradient. The norm reads it; scaling reads and writes it.
 constexpr std::int64_t kNormBytes = kFloatBytes, kScaleBytes = 2 * kFloatBytes;
-constexpr int kClipKernels = 5;  ///< stack, norm, add, divide, clamp
+/// Small kernels of clipping: stack, norm, add, divide, clamp.
+constexpr int kClipKernels = 5;
 
+/// Returns the number of elements of each trained parameter.
 std::vector<std::int64_t> tensor_sizes(const ExpandedModel& model) {
   std::vector<std::int64_t> sizes;
   sizes.reserve(model.parameters.size());
@@ -22,7 +26,8 @@ std::vector<std::int64_t> tensor_sizes(const ExpandedModel& model) {
   return sizes;
 }
 
-/// Adam's launches where an optimizer leaves something to it, and its own passes behind them.
+/// Returns the optimizer's element-wise launches. For an optimizer on matrices these are Adam's launches for
+/// the tensors that it leaves to Adam, then its own passes.
 std::vector<OptimizerLaunch> launches_of_step(const Optimizer& optimizer, const MatrixStep& matrices,
                                               const std::vector<std::int64_t>& tensors, double width) {
   if (!works_on_matrices(optimizer.kind)) return optimizer_launches(optimizer, tensors, width);
@@ -49,10 +54,12 @@ GradientUpdate::GradientUpdate(Process& process, StepLaunches& launches, std::ve
 
 bool GradientUpdate::scales() const { return workload_.precision == Precision::amp_fp16; }
 
+/// `width_` is below 1 where gradients and weights have 16 bits.
 Bytes GradientUpdate::own_bytes(std::int64_t elements, std::int64_t bytes_per_element) const {
   return {std::llround(width_ * static_cast<double>(bytes_per_element * elements))};
 }
 
+/// Launches one kernel for each tensor; `reference` is the host cost of each call.
 void GradientUpdate::each_tensor(const HostThread& thread, std::int64_t bytes_per_element, Time reference) {
   for (const std::int64_t elements : tensors_) {
     launches_.kernel(thread, own_bytes(elements, bytes_per_element), reference, Account::optimizer,
@@ -60,6 +67,7 @@ void GradientUpdate::each_tensor(const HostThread& thread, std::int64_t bytes_pe
   }
 }
 
+/// Launches multi-tensor kernels, each over as many tensors as one launch takes.
 void GradientUpdate::packed(const HostThread& thread, std::int64_t bytes_per_element, Time reference) {
   std::vector<OptimizerLaunch> launches;
   for (const std::int64_t elements : packed_elements(tensors_, 1))
@@ -77,8 +85,8 @@ void GradientUpdate::scale_loss(const HostThread& thread) {
   if (scales()) small_kernels(thread, 1, process_.calls().scalar);
 }
 
-/// Unscale and look for infinities (read and write every gradient), then the script reads the flag:
-/// `.item()`.
+/// Divides every gradient by the scale and looks for infinities, which reads and writes each of them. Then
+/// the host reads the flag, as `.item()` does, and waits for the GPU.
 void GradientUpdate::check_gradients(const HostThread& thread) {
   if (!scales()) return;
   if (launches_.profile().unscales_packed) {
@@ -90,7 +98,8 @@ void GradientUpdate::check_gradients(const HostThread& thread) {
   process_.synchronize(thread);
 }
 
-/// A norm for each gradient, the norm of the norms, the factor, and every gradient times it.
+/// Computes the norm of each gradient, the norm of these norms and the factor, then multiplies every gradient
+/// by it. PyTorch since 2.0 packs both passes over the gradients.
 void GradientUpdate::clip_norm(const HostThread& thread) {
   const GradientClipping clipping = workload_.loop.clip_grad_norm;
   if (clipping == GradientClipping::none) return;
@@ -100,11 +109,13 @@ void GradientUpdate::clip_norm(const HostThread& thread) {
   small_kernels(thread, kClipKernels, process_.calls().scalar);
   multi_tensor ? packed(thread, kScaleBytes, process_.calls().scalar)
                : each_tensor(thread, kScaleBytes, process_.calls().scalar);
+  // Some scripts read the norm on the host, which waits for the GPU.
   if (clipping == GradientClipping::read_back) process_.synchronize(thread);
 }
 
-/// Muon multiplies in bf16, GaLore in the parameters' width, Shampoo in fp32. Decompositions of every
-/// update_gap-th step are spread over all steps.
+/// Issues the matrix products and decompositions of the optimizer and returns the last kernel. Muon
+/// multiplies in bf16, GaLore in the width of the parameters, Shampoo in fp32. An optimizer decomposes at
+/// every update_gap-th step; the plan spreads that cost over all steps.
 TaskId GradientUpdate::multiply_matrices(const HostThread& thread) {
   const OptimizerKind kind = workload_.optimizer.kind;
   const bool is_half = kind == OptimizerKind::muon || (kind != OptimizerKind::shampoo && width_ < 1);
@@ -124,6 +135,7 @@ TaskId GradientUpdate::multiply_matrices(const HostThread& thread) {
   return last;
 }
 
+/// Matrix work comes first, because the element-wise passes use its results.
 TaskId GradientUpdate::optimize(const HostThread& thread) {
   TaskId last = multiply_matrices(thread);
   for (const OptimizerLaunch& launch : optimizer_launches_) {
@@ -132,6 +144,7 @@ TaskId GradientUpdate::optimize(const HostThread& thread) {
   return last;
 }
 
+/// The order is that of a script with a GradScaler: unscale and check, clip, step, update the scale.
 TaskId GradientUpdate::apply(const HostThread& thread) {
   check_gradients(thread);
   clip_norm(thread);

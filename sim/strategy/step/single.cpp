@@ -1,4 +1,4 @@
-// Strategy `single`: the plain training loop on one GPU.
+// Strategy `single`: the plain training loop on one GPU. It is the loop that the other strategies extend.
 #include "sim/strategy/step/single.hpp"
 
 #include "sim/strategy/step/training_step.hpp"
@@ -11,6 +11,7 @@ Plan plan_single(const PlanRequest& request) {
   TrainingStep step(process);
   for (int i = 0; i < request.steps; ++i) {
     for (int micro = 0; micro < request.knobs.accumulation; ++micro) {
+      // Gradients are cleared once per optimizer step. Later micro-steps add to those of the first.
       step.load_batch();
       if (micro == 0) step.zero_gradients();
       step.forward();

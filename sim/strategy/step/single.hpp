@@ -5,13 +5,14 @@
 
 namespace foretrain {
 
-/// Requires a placement of one rank; on more, every rank trains alone and nothing is exchanged.
+/// Plans the plain loop. Requires a placement of one rank; on more, every rank trains alone and nothing is
+/// exchanged.
 Plan plan_single(const PlanRequest& request);
+/// Returns the catalog row of `single`.
 StrategyEntry single_strategy();
 
-// The loop of a validation pass: batches, forward, loss; no gradients.
-
-/// `request.steps` batches on one rank; ranks share the samples and exchange nothing.
+/// Plans the loop of a validation pass: batches, forward and loss, without gradients. It has `request.steps`
+/// batches on one rank; ranks share the samples and exchange nothing.
 Plan plan_evaluation(const PlanRequest& request);
 
 }  // namespace foretrain

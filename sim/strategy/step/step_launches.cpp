@@ -1,4 +1,4 @@
-// The kernels are the same whoever issues them; only what the host pays for each differs.
+// The kernels are the same in every execution mode. Only the host cost of each differs.
 #include "sim/strategy/step/step_launches.hpp"
 
 #include "sim/strategy/process/call_costs.hpp"
@@ -12,7 +12,8 @@ StepLaunches::StepLaunches(Process& process)
       framework_(workload_.framework),
       inputs_label_(process.graph().label("static inputs")) {}
 
-/// The batch is copied to where the captured kernels expect it, then one call launches them all.
+/// Copies the batch to the memory that the captured kernels read, then launches all kernels with one call.
+/// Its host cost grows with the number of kernels in the graph.
 void StepLaunches::launch_captured_graph(const HostThread& thread) {
   const HostCalibration& costs = process_.host_costs();
   const ExpandedModel& model = *workload_.model;
@@ -27,13 +28,14 @@ void StepLaunches::launch_captured_graph(const HostThread& thread) {
 void StepLaunches::begin_forward(const HostThread& thread) {
   const HostCalibration& costs = process_.host_costs();
   const auto calls = static_cast<std::int64_t>(workload_.model->forward.size());
+  // The profiler's hooks cost host time for every eager call.
   Time python = profiler_time(workload_.loop, framework_.execution == Execution::eager ? calls : 0);
   if (is_graph()) python += costs.function_call;
   if (framework_.execution == Execution::compiled && !profile().compiles_whole_steps)
     python += costs.compiled_call;
-  if (python > Time::zero())
-    process_.host_for(thread, process_.on_this_host(python),
-                      Account::host);  // for all GPUs at once
+  // One call serves all GPUs of the process, so this time is not multiplied by their number.
+  if (python > Time::zero()) process_.host_for(thread, process_.on_this_host(python), Account::host);
+  // A graph function passes its captured variables as arguments.
   if (is_graph()) {
     const Time variables =
         costs.captured_variable * captured_variables(*workload_.model, workload_.optimizer);
@@ -49,6 +51,7 @@ void StepLaunches::begin_backward(const HostThread& thread) {
   process_.host(thread, costs.backward_call + (compiled ? costs.compiled_call : Time{}), Account::host);
 }
 
+/// Prices are computed when the first operator asks, and again when the batch changes.
 const StepLaunches::Price& StepLaunches::price_of(const Operator& op, std::int64_t batch) {
   OperatorCosts& costs = process_.operator_costs();
   if (prices_.empty()) prices_.resize(costs.size());
@@ -64,10 +67,11 @@ void StepLaunches::operator_call(const HostThread& thread, const Operator& op, L
                                  std::int64_t batch) {
   const Price& price = price_of(op, batch);
   process_.launch(thread, price.host, price.kernel, Account::compute, label);
+  // A graph executor also runs nodes beside the operator, such as reads of variables.
   if (is_graph()) nodes(thread, nodes_beside(op), Account::compute, label);
 }
 
-/// Of one more operator where the framework owns every kernel, whoever asked for it.
+/// The cost depends on the execution mode only, not on the kernel.
 Time StepLaunches::own_cost() const {
   const HostCalibration& costs = process_.host_costs();
   switch (framework_.execution) {
@@ -82,6 +86,7 @@ Time StepLaunches::own_cost() const {
 
 TaskId StepLaunches::kernels(const HostThread& thread, const OptimizerLaunch& launch, Account account,
                              LabelId label) {
+  // The captured graph pays the host cost of all its kernels in one launch, so a kernel takes no host time.
   if (framework_.execution == Execution::cuda_graphs) {
     return process_.launch(
         thread, Time{}, memory_kernel_time(launch.bytes, process_.gpu(), process_.kernels()) * launch.count,
@@ -93,6 +98,7 @@ TaskId StepLaunches::kernels(const HostThread& thread, const OptimizerLaunch& la
 }
 
 void StepLaunches::nodes(const HostThread& thread, const GraphNodes& nodes, Account account, LabelId label) {
+  // A compiled graph has fused these nodes away.
   if (!is_graph() || framework_.execution == Execution::compiled) return;
   const HostCalibration& costs = process_.host_costs();
   if (nodes.bare > 0) process_.host(thread, costs.bare_node * nodes.bare, Account::host);

@@ -1,5 +1,5 @@
-// The kernels that compute statistics and normalise are those of BatchNorm; new are the collectives between
-// them and the small operators around those.
+// The kernels that compute statistics and normalise are those of BatchNorm. SyncBatchNorm adds the
+// collectives between them and the small operators around these.
 #include "sim/strategy/step/sync_batch_norm.hpp"
 
 #include "sim/strategy/process/call_costs.hpp"
@@ -13,11 +13,12 @@ SyncBatchNorm::SyncBatchNorm(Process& process, ProcessGroup& group)
       ranks_(process.request().placement.size()),
       label_(process.graph().label("synchronised batch norm")) {
   const ExpandedModel& model = *process.request().workload.model;
-  if (ranks_ == 1 || model.buffers.empty())
-    return;  // without running statistics the norms are of single samples
+  // Without running statistics the norms are of single samples.
+  if (ranks_ == 1 || model.buffers.empty()) return;
   std::vector<bool> is_norm(channels_.size(), false);
   for (const Operator& op : model.forward)
     is_norm[op.layer] = is_norm[op.layer] || op.call == HostCall::batch_norm;
+  // The number of channels is the size of the layer's weight and bias.
   for (const Parameter& parameter : model.parameters) {
     if (is_norm[parameter.layer]) channels_[parameter.layer] = parameter.elements;
   }
@@ -35,6 +36,7 @@ void SyncBatchNorm::small_kernel(const HostThread& thread) {
   process_.launch_copy(thread, {}, process_.calls().tensor, Account::other, label_);
 }
 
+/// Starts a collective of fp32 values and waits for it at once, as SyncBatchNorm's forward and backward do.
 void SyncBatchNorm::exchange(const HostThread& thread, CollectiveOp op, std::int64_t floats) {
   group_.wait(thread, group_.start(thread, op, {kFloatBytes * floats}, label_, WireType::fp32));
 }

@@ -1,4 +1,4 @@
-// SyncBatchNorm: statistics of a batch over all ranks, two small collectives per layer and step on the
+// SyncBatchNorm: statistics of a batch over all ranks. Each layer needs two small collectives per step on the
 // critical path.
 #pragma once
 
@@ -6,14 +6,16 @@
 
 namespace foretrain {
 
-/// Goes before the operators of torch.nn.SyncBatchNorm. Forward: an all-gather of 2 C + 1 floats per rank for
-/// C channels, then the host reads which ranks had data, three times; backward: an all-reduce of 2 C floats
-/// (torch/nn/modules/_functions.py). One rank: plain BatchNorm.
+/// Issues the collectives of torch.nn.SyncBatchNorm before the operator of each layer. Forward: an all-gather
+/// of 2 C + 1 floats per rank for C channels; then the host reads three times which ranks had data. Backward:
+/// an all-reduce of 2 C floats (torch/nn/modules/_functions.py). With one rank it is a plain BatchNorm and
+/// nothing is issued.
 class SyncBatchNorm {
  public:
   SyncBatchNorm(Process& process, ProcessGroup& group);
 
-  /// To be called before every operator of a step on the thread that issues it; others than batch norms pass.
+  /// Called before every operator of a step, on the thread that issues it. Operators other than batch norms
+  /// are ignored.
   void before(const HostThread& thread, const Operator& op);
 
  private:
@@ -24,7 +26,8 @@ class SyncBatchNorm {
 
   Process& process_;
   ProcessGroup& group_;
-  std::vector<std::int64_t> channels_;  ///< per layer; 0: no batch norm
+  /// Channels by layer; 0 for layers without batch norm.
+  std::vector<std::int64_t> channels_;
   std::int64_t ranks_;
   LabelId label_;
 };

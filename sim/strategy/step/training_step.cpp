@@ -1,11 +1,11 @@
-// One step of a script on one process. Host costs come from the tables of workload/device; the order of calls
-// is the script's.
+// One step of a script on one process.
 //
-// A step is issued in the order in which the script's Python lines run, not in the order of the GPU's work.
-// Host time is charged to the thread that makes the call: the main thread issues forward and the optimizer,
-// autograd's thread issues backward. Every read of a value on the host, such as loss.item(), waits for the
-// stream and ends the host's lead; that is why such reads are modelled one by one. The kernels' own times
-// come from sim/workload/device, and this file never looks at the hardware.
+// Host costs come from the tables of workload/device, and the order of calls is the script's: a step is
+// issued in the order in which the script's Python lines run, not in the order of the GPU's work. Host time
+// is charged to the thread that makes the call: the main thread issues forward and the optimizer, autograd's
+// thread issues backward. Every read of a value on the host, such as loss.item(), waits for the stream and
+// ends the host's lead; that is why such reads are modelled one by one. The kernels' own times come from
+// sim/workload/device, too.
 #include "sim/strategy/step/training_step.hpp"
 
 #include <algorithm>
@@ -20,16 +20,21 @@ namespace foretrain {
 
 namespace {
 
-constexpr int kAccuracyKernels = 10;  ///< top-k, compare, and for each k convert, sum, scale
-constexpr std::int64_t kScores = 10;  ///< that a kernel of them reads or writes per sample; assumed
-constexpr int kItems = 3;             ///< the loss, top-1 and top-5
+/// Kernels of an accuracy metric: top-k, compare, and for each k convert, sum, scale.
+constexpr int kAccuracyKernels = 10;
+/// Scores per sample that one such kernel reads or writes; assumed.
+constexpr std::int64_t kScores = 10;
+/// Values that a script with an accuracy metric reads on the host: the loss, top-1 and top-5.
+constexpr int kItems = 3;
 
+/// Autocast runs convolutions and matrix products in 16 bits.
 bool is_cast_by_autocast(const Operator& op) {
   return op.cls == OperatorClass::conv || op.cls == OperatorClass::depthwise_conv ||
          op.cls == OperatorClass::gemm;
 }
 
-/// Elements of the weights that autocast converts to 16 bit in each forward pass, per layer.
+/// Returns by layer the elements of the weights that autocast converts to 16 bits in each forward pass.
+/// Frozen weights are converted too.
 std::vector<std::int64_t> find_cast_elements(const ExpandedModel& model) {
   std::vector<std::int64_t> elements(model.layer_names.size(), 0);
   std::vector<bool> casts(model.layer_names.size(), false);
@@ -42,6 +47,8 @@ std::vector<std::int64_t> find_cast_elements(const ExpandedModel& model) {
   return elements;
 }
 
+/// Returns by parameter whether Keras adds an L2 term to the loss, which it does in graph mode with weight
+/// decay.
 std::vector<bool> find_penalised(const Workload& workload, bool graph) {
   std::vector<bool> penalised(workload.model->parameters.size(), false);
   if (!workload.optimizer.weight_decay || !graph) return penalised;
@@ -63,6 +70,7 @@ TrainingStep::TrainingStep(Process& process, InputPipeline input, std::vector<st
       copies_(process),
       workload_(process.request().workload),
       model_(*workload_.model),
+      // Weights that have 16 bits already are not converted again.
       cast_elements_(is_half(workload_.precision) && !has_half_weights(workload_) && !model_.keeps_types
                          ? find_cast_elements(model_)
                          : std::vector<std::int64_t>(model_.layer_names.size(), 0)),
@@ -75,6 +83,7 @@ TrainingStep::TrainingStep(Process& process, InputPipeline input, std::vector<st
   explain();
 }
 
+/// Decisions are printed with a prediction, so only choices that a user may not expect are added.
 void TrainingStep::explain() {
   const Framework& framework = workload_.framework;
   const auto say = [&](std::string subject, std::string choice, std::string why) {
@@ -108,7 +117,7 @@ void TrainingStep::zero_gradients() {
   }
 }
 
-/// Autocast converts each weight before its first use, and its gradient back.
+/// Autocast converts each weight before its first use, and converts the weight's gradient back.
 void TrainingStep::cast_weights(const HostThread& thread, std::uint32_t layer, Time reference) {
   if (cast_elements_[layer] == 0) return;
   launches_.kernel(thread, {kCastBytes * cast_elements_[layer]}, reference, Account::compute, labels_[layer]);
@@ -132,7 +141,7 @@ void TrainingStep::forward() {
   end_forward();
 }
 
-/// What Keras adds to the network's loss: L2 terms of the weights, and metrics.
+/// Issues the terms that Keras adds to the network's loss: L2 terms of the weights, and metrics.
 void TrainingStep::record_losses() {
   for (std::uint32_t i = 0; i < penalised_.size(); ++i) {
     if (!penalised_[i]) continue;
@@ -144,10 +153,13 @@ void TrainingStep::record_losses() {
   }
 }
 
+/// Reads the loss on the host, if the script does so here in this step. The accuracy metrics are computed
+/// first, and each of their values is one read.
 void TrainingStep::read_loss(const HostThread& thread, bool before_backward) {
   if (before_backward != workload_.loop.loss_item_before_backward ||
       !reads_loss(workload_.loop, workload_.framework, step_))
     return;
+  // Each value but the last is read by the loop; the last line reads the loss itself.
   if (workload_.loop.metrics == LoopMetrics::accuracy) {
     const Bytes scores{kFloatBytes * kScores * workload_.batch_per_gpu};
     for (int i = 0; i < kAccuracyKernels; ++i)
@@ -178,6 +190,7 @@ void TrainingStep::begin_backward() {
   launches_.begin_backward(threads_.backward);
 }
 
+/// Converting a weight's gradient back to fp32 is charged half the host cost of converting the weight.
 void TrainingStep::backward_operator(const HostThread& thread, const BackwardStep& step, std::int64_t batch) {
   copies_.before(step);
   launches_.operator_call(thread, step.op, labels_[step.op.layer], batch);
@@ -187,6 +200,7 @@ void TrainingStep::backward_operator(const HostThread& thread, const BackwardSte
 void TrainingStep::backward(bool accumulating, const GradientHook& hook) {
   const HostThread& thread = threads_.backward;
   const bool keeps = keeps_gradients();
+  // A framework that compiles whole steps hands out all gradients when the last of them is computed.
   const bool at_the_end = gradients_come_together(workload_.framework);
   const auto finish = [&](const BackwardStep& step) {
     for (const std::uint32_t parameter : step.ready) {

@@ -1,10 +1,9 @@
-// The engine around the script's model: hooks in backward, a reduction behind it, its own step(). Stage 3
-// also stands before and behind every module.
+// DeepSpeed's engine around the script's model: hooks in backward, a reduction behind it, and its own step().
+// Stage 3 also acts before and behind every module.
 //
-// DeepSpeed's engine differs from FSDP in two points that matter for time: gradients are reduced in buckets
-// of a fixed size instead of units, and the host waits for streams at several places in step(), which ends
-// its lead over the GPU. Stage 1 shares optimizer states, stage 2 gradients as well, stage 3 parameters as
-// well.
+// The engine differs from FSDP in two points that matter for time. Gradients are reduced in buckets of a
+// fixed size instead of units. The host waits for streams at several places in step(), which ends its lead
+// over the GPU. Stage 1 shares optimizer states, stage 2 gradients as well, stage 3 parameters as well.
 #include "sim/strategy/zero/zero.hpp"
 
 #include <algorithm>
@@ -24,6 +23,7 @@ namespace foretrain {
 
 namespace {
 
+/// The engine of one process in one stage. The parts that a stage does not have are empty.
 class ZeroEngine {
  public:
   ZeroEngine(Process& process, const ZeroSettings& settings)
@@ -37,12 +37,14 @@ class ZeroEngine {
       update_.emplace(process, settings, fetch_ ? fetch_->persistent_sizes() : std::vector<std::int64_t>{});
   }
 
+  /// Adds the tasks of one optimizer step and returns its last kernel.
   TaskId run_step(int micro_steps);
   const std::vector<Bytes>& messages() const { return reduction_.messages(); }
   const std::optional<ZeroFetch>& fetch() const { return fetch_; }
 
  private:
   void enter(const HostThread& thread, std::uint32_t layer, std::uint32_t& last);
+  /// Adds a forward or a backward pass; `reduces` gradients are handed to the reduction.
   void forward();
   void backward(int micro, bool reduces);
   void reduce(int micro, bool boundary);
@@ -57,7 +59,7 @@ class ZeroEngine {
   std::optional<ZeroUpdate> update_;
 };
 
-/// Stage 3 gathers a module's parameters before its first operator, in forward and again in backward.
+/// Gathers a module's parameters before its first operator, in forward and again in backward (stage 3).
 void ZeroEngine::enter(const HostThread& thread, std::uint32_t layer, std::uint32_t& last) {
   if (fetch_ && layer != last) fetch_->enter(thread, layer);
   last = layer;
@@ -67,6 +69,7 @@ void ZeroEngine::forward() {
   step_.begin_forward();
   if (fetch_) fetch_->begin_iteration();
   std::uint32_t last = kNone;
+  // A module is entered at its first operator; consecutive operators of a layer are one visit.
   for (const Operator& op : model_.forward) {
     enter(process_.main_thread(), op.layer, last);
     step_.forward_operator(process_.main_thread(), op, process_.request().workload.batch_per_gpu);
@@ -77,7 +80,7 @@ void ZeroEngine::forward() {
 
 void ZeroEngine::backward(int micro, bool reduces) {
   const HostThread thread = process_.autograd_thread();
-  // From stage 2 on a gradient leaves for its owner in every micro-step: there is nothing to add to.
+  // A gradient of stage 2 or 3 is sent to its owner in every micro-step, so there is no sum to add to.
   const bool adds = settings_.stage < 2 && micro > 0;
   reduction_.begin_micro_step(settings_.stage < 2 || micro == 0,
                               micro + 1 == process_.request().knobs.accumulation);
@@ -95,7 +98,7 @@ void ZeroEngine::backward(int micro, bool reduces) {
   process_.hand_over(thread, process_.main_thread());
 }
 
-/// engine.allreduce_gradients(), after backward.
+/// Adds engine.allreduce_gradients(), which runs after backward.
 void ZeroEngine::reduce(int micro, bool boundary) {
   if (!boundary && settings_.stage < 2) return;
   if (!settings_.hooks()) {
@@ -105,8 +108,9 @@ void ZeroEngine::reduce(int micro, bool boundary) {
   reduction_.finish(process_.main_thread(), settings_.stage >= 2 && micro > 0);
 }
 
-/// engine.step(), and its zero_grad(), which gives every gradient's memory back, whatever the script does.
+/// Adds engine.step() and its zero_grad(), which frees the memory of every gradient whatever the script does.
 TaskId ZeroEngine::update() {
+  // Stage 0 in fp32 has no optimizer of DeepSpeed: the engine clips with a norm of its own.
   if (!update_ && process_.request().workload.loop.clip_grad_norm != GradientClipping::none) {
     process_.enter(StepPass::optimizer);
     const LabelId label = process_.graph().label("gradient norm");
@@ -121,6 +125,7 @@ TaskId ZeroEngine::update() {
 }
 
 TaskId ZeroEngine::run_step(int micro_steps) {
+  // Stages 2 and 3 reduce in every micro-step, the others at the boundary alone.
   for (int micro = 0; micro < micro_steps; ++micro) {
     const bool boundary = micro + 1 == micro_steps;
     step_.load_batch();
@@ -133,6 +138,7 @@ TaskId ZeroEngine::run_step(int micro_steps) {
   return last;
 }
 
+// The decisions of a plan say in words what was chosen and why; reports print them.
 void explain_reduction(const PlanRequest& request, const ZeroSettings& settings,
                        const std::vector<Bytes>& messages, Decisions& decisions) {
   std::string sizes;
@@ -166,6 +172,7 @@ void explain_zero(const PlanRequest& request, const ZeroSettings& settings, cons
                   "DeepSpeed's fp16 and bf16 sections make them 16-bit: model.half_weights = true");
   }
   explain_reduction(request, settings, messages, decisions);
+  // Parameters are gathered in stage 3 alone.
   if (!engine.fetch()) return;
   decisions.add(
       "live parameters",
@@ -175,7 +182,7 @@ void explain_zero(const PlanRequest& request, const ZeroSettings& settings, cons
       "it comes back within strategy.max_reuse_distance");
 }
 
-/// What is moved to the host, and what an update there waits for.
+/// Explains what is moved to the host, and which resource bounds an update there.
 void explain_offload(const PlanRequest& request, const ZeroSettings& settings, Decisions& decisions) {
   const char* drive = settings.on_nvme || settings.param_on_nvme ? assumed_drive(request) : "";
   if (settings.offload) {
@@ -193,6 +200,7 @@ void explain_offload(const PlanRequest& request, const ZeroSettings& settings, D
                               *drive == 0 ? "" : "; ", drive));
 }
 
+// The messages of the first step are those of every step.
 Plan plan_zero(const PlanRequest& request, int stage) {
   Plan plan;
   Process process(request, plan.graph);
@@ -203,6 +211,7 @@ Plan plan_zero(const PlanRequest& request, int stage) {
     plan.step_ends.push_back(engine.run_step(request.knobs.accumulation));
     if (i == 0) messages = engine.messages();
   }
+  // A single rank sends nothing, whatever its buckets are.
   if (request.placement.size() > 1) plan.buckets = messages;
   const std::int64_t live = engine.fetch() ? engine.fetch()->most_live() + engine.fetch()->persistent() : 0;
   plan.memory = zero_memory(*request.workload.model, settings, request.options<ZeroOptions>(), live,
@@ -214,12 +223,14 @@ Plan plan_zero(const PlanRequest& request, int stage) {
   return plan;
 }
 
+/// Returns an option that counts elements.
 Knob elements(std::string_view name, KnobValue<std::int64_t> value, std::string_view example,
               std::string_view fallback, std::string_view meaning) {
   return {name, value, example, fallback, meaning, 1};
 }
 
-/// As DeepSpeed's configuration has them: a stage ignores the keys of the others.
+/// Returns the options of a stage under the keys of DeepSpeed's configuration, which ignores those of other
+/// stages.
 std::vector<Knob> stage_knobs(int stage) {
   std::vector<Knob> knobs{
       elements("reduce_bucket_size", option<&ZeroOptions::reduce_bucket_size>(), "50_000_000", "500,000,000",
@@ -229,6 +240,7 @@ std::vector<Knob> stage_knobs(int stage) {
       {"offload_optimizer", choice_of<&ZeroOptions::offload_optimizer>({"none", "cpu", "nvme"}), "\"cpu\"",
        "none", "where the optimizer's state is; cpu and nvme: the host updates"}};
   for (Knob& knob : offload_knobs()) knobs.push_back(std::move(knob));
+  // Stages 1 and 2 have options for their slices, stage 3 has options for its gathers.
   if (stage < 3) {
     knobs.push_back({"use_multi_rank_bucket_allreduce", option<&ZeroOptions::multi_rank_allreduce>(), "false",
                      "true",
@@ -263,6 +275,7 @@ ZeroSettings zero_settings(const PlanRequest& request, int stage) {
   settings.stage = stage;
   settings.ranks = request.placement.size();
   settings.element_bytes = gradient_element_bytes(request.workload);
+  // The defaults of DeepSpeed's configuration depend on the stage.
   settings.overlap = stage > 0 && options.overlap_comm.value_or(stage == 3);
   settings.offload = stage > 0 && options.offload_optimizer != OffloadDevice::none;
   settings.on_nvme = settings.offload && options.offload_optimizer == OffloadDevice::nvme;
@@ -270,7 +283,7 @@ ZeroSettings zero_settings(const PlanRequest& request, int stage) {
   settings.param_on_nvme = settings.offload_param && options.offload_param == OffloadDevice::nvme;
   settings.pinned = request.options<OffloadOptions>().pin_memory;
   const bool scales = request.workload.precision == Precision::amp_fp16;
-  // Since bf16 is in the optimizer of stages 1 and 2, they look for infinities in it as in fp16.
+  // bf16 is handled by the optimizer of stages 1 and 2, which looks for infinities in it as in fp16.
   settings.checks_overflow = scales || ((stage == 1 || stage == 2) && settings.element_bytes == 2);
   settings.sums_norm = stage > 0 || scales;
   return settings;

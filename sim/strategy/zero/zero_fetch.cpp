@@ -1,5 +1,5 @@
-// All decisions follow from the trace and from numbers of elements, so they are taken here, when the step is
-// planned; the clock only decides how long the compute stream waits.
+// Gathers of parameters in stage 3. All decisions follow from the trace and from numbers of elements, so they
+// are taken when the step is planned. The clock only decides how long the compute stream waits.
 #include <algorithm>
 #include <utility>
 
@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t kFetchesInFlight = 2;  ///< the host waits for the oldest when more are not done
 
-/// Per parameter the layer whose backward completes its gradient: the first to use it. A table may be
-/// declared by a layer without operators.
+/// Returns, per parameter, the layer whose backward completes its gradient: the first layer to use it. A
+/// table may be declared by a layer without operators.
 std::vector<std::uint32_t> layers_of_use(const ExpandedModel& model) {
   std::vector<std::uint32_t> layers;
   for (const Parameter& parameter : model.parameters) layers.push_back(parameter.layer);
@@ -56,6 +56,7 @@ ZeroFetch::ZeroFetch(Process& process, const ZeroSettings& settings)
   for (std::uint32_t i = 0; i < model.parameters.size(); ++i) {
     const std::int64_t elements = model.parameters[i].elements;
     const bool stays = elements <= options_.param_persistence_threshold;
+    // Small parameters stay whole on every rank; all others belong to the layer that uses them first.
     (stays ? persistent_ : elements_[users[i]]) += elements;
     if (stays)
       persistent_sizes_.push_back(elements);
@@ -73,12 +74,14 @@ ZeroFetch::ZeroFetch(Process& process, const ZeroSettings& settings)
   measure_trace();
 }
 
+// Prefix sums and next visits make distances along the trace available in constant time.
 void ZeroFetch::measure_trace() {
   elements_before_.assign(trace_.size() + 1, 0);
   for (std::size_t i = 0; i < trace_.size(); ++i)
     elements_before_[i + 1] = elements_before_[i] + elements_[trace_[i]];
   next_visit_.assign(trace_.size(), trace_.size());
   std::vector<std::size_t> seen(elements_.size(), trace_.size());
+  // The walk is from the end, so that `seen` holds the next place of each layer.
   for (std::size_t i = trace_.size(); i-- > 0;) {
     next_visit_[i] = seen[trace_[i]];
     seen[trace_[i]] = i;
@@ -92,8 +95,8 @@ void ZeroFetch::begin_iteration() {
   prefetch(process_.main_thread());
 }
 
-/// param.ds_tensor.to(device) of every parameter, for which the host waits (_all_gather_dtype in
-/// partition_parameters.py); NVMe is read before.
+/// Copies the shards of all parameters from the host, as param.ds_tensor.to(device) does; the host waits for
+/// each copy (_all_gather_dtype in partition_parameters.py). Shards on NVMe are read before.
 TaskId ZeroFetch::shards_from_host(const HostThread& thread, Bytes shard, std::int64_t parameters) {
   TaskId ready = kNone;
   if (settings_.param_on_nvme)
@@ -113,12 +116,14 @@ TaskId ZeroFetch::shards_from_host(const HostThread& thread, Bytes shard, std::i
   return copied;
 }
 
-/// The shards are put together, gathered at once, and copied to where each parameter is whole.
+/// Gathers layers in one message: their shards are put together, gathered, and copied to the place where each
+/// parameter is whole.
 void ZeroFetch::gather(const HostThread& thread, const std::vector<std::uint32_t>& layers) {
   std::int64_t elements = 0, parameters = 0;
   for (const std::uint32_t layer : layers) elements += elements_[layer], parameters += parameters_[layer];
   if (elements == 0) return;
   const std::int64_t bytes = settings_.element_bytes * elements;
+  // The gather may begin once the shards are there: from the host, or from the optimizer.
   std::vector<TaskId> start;
   if (settings_.offload_param)
     start = {shards_from_host(thread, {bytes / settings_.ranks}, parameters)};
@@ -134,6 +139,7 @@ void ZeroFetch::gather(const HostThread& thread, const std::vector<std::uint32_t
                                       {&packed, 1},
                                       Group::world,
                                       settings_.element_type()});
+  // A single parameter is gathered in place; several need a copy out of the message.
   if (parameters > 1)
     whole = process_.launch_on_side_stream({thread, stream_, {2 * bytes}, copy_label_, {&whole, 1}});
   for (const std::uint32_t layer : layers) gathered_[layer] = whole, waited_[layer] = false;
@@ -141,6 +147,7 @@ void ZeroFetch::gather(const HostThread& thread, const std::vector<std::uint32_t
   most_live_ = std::max(most_live_, live_);
 }
 
+/// Makes the compute stream wait for a layer, once. The host waits for the oldest gather when too many run.
 void ZeroFetch::wait_for(const HostThread& thread, std::uint32_t layer) {
   if (gathered_[layer] == kNone || waited_[layer]) return;
   waited_[layer] = true;
@@ -152,13 +159,14 @@ void ZeroFetch::wait_for(const HostThread& thread, std::uint32_t layer) {
   process_.stream_waits_for(gathered_[layer]);
 }
 
-/// Up to prefetch_bucket_size elements more at every module, as long as no more than max_live_parameters are
-/// whole.
+/// Gathers up to prefetch_bucket_size further elements, as DeepSpeed does at every module, while no more than
+/// max_live_parameters are whole.
 void ZeroFetch::prefetch(const HostThread& thread) {
   const std::int64_t most = std::min(options_.max_live_parameters - live_, options_.prefetch_bucket_size);
   std::vector<std::uint32_t> layers;
   ++prefetches_;
   std::int64_t elements = 0;
+  // A layer that is whole already, or asked for twice, is counted on but not gathered again.
   while (queue_ < trace_.size() && elements < most) {
     const std::uint32_t layer = trace_[queue_++];
     wanted_[layer] = std::max(wanted_[layer], queue_);
@@ -169,8 +177,8 @@ void ZeroFetch::prefetch(const HostThread& thread) {
   gather(thread, layers);
 }
 
-/// The trace comes back to it within max_reuse_distance elements, or a prefetch has counted on it. `step_` is
-/// the place behind it.
+/// True where the trace comes back to the layer within max_reuse_distance elements, or a prefetch has counted
+/// on it. `step_` is the place behind the layer.
 bool ZeroFetch::is_reused(std::uint32_t layer) const {
   if (wanted_[layer] > step_) return true;
   const std::size_t next = next_visit_[step_ - 1];
@@ -178,6 +186,7 @@ bool ZeroFetch::is_reused(std::uint32_t layer) const {
          elements_before_[next] - elements_before_[step_] < options_.max_reuse_distance;
 }
 
+/// Frees a layer that is not needed again soon.
 void ZeroFetch::release(const HostThread& thread, std::uint32_t layer) {
   process_.host(thread, process_.calls().zero_release, Account::host);
   if (gathered_[layer] == kNone || is_reused(layer)) return;
@@ -186,6 +195,7 @@ void ZeroFetch::release(const HostThread& thread, std::uint32_t layer) {
 }
 
 void ZeroFetch::enter(const HostThread& thread, std::uint32_t layer) {
+  // The order is DeepSpeed's: release, fetch, wait, then prefetch from the place behind this one.
   leave(thread);
   current_ = layer;
   process_.host(thread, process_.calls().zero_fetch, Account::host);

@@ -1,4 +1,4 @@
-// Shares of what a rank holds: of its GPU, and with offload of its host.
+// Memory of ZeRO: shares of a rank's GPU and, with offload, of its host.
 #include <algorithm>
 
 #include "sim/strategy/zero/zero.hpp"
@@ -8,6 +8,7 @@
 
 namespace foretrain {
 
+// The optimizer's part and the parameters' part are offloaded independently of each other.
 HostMemoryUse zero_host_memory(const Workload& workload, const ZeroSettings& settings) {
   if (!settings.offload && !settings.offload_param) return {};
   const ExpandedModel& model = *workload.model;
@@ -17,6 +18,7 @@ HostMemoryUse zero_host_memory(const Workload& workload, const ZeroSettings& set
   share.state_bytes = static_cast<double>(state_bytes_per_element(workload.optimizer));
   share.buffer_share = kDeepSpeedBuffers;
   share.optimizer_on_drive = settings.on_nvme, share.parameters_on_drive = settings.param_on_nvme;
+  // Offloaded parameters keep a 16-bit copy beside the masters, and frozen weights are divided among ranks.
   if (settings.offload_param) {
     share.weight_bytes = static_cast<double>(settings.element_bytes);
     share.frozen_bytes = static_cast<double>(model.frozen_bytes()) / settings.ranks;
@@ -24,12 +26,14 @@ HostMemoryUse zero_host_memory(const Workload& workload, const ZeroSettings& set
   return host_memory_use(share);
 }
 
+// The second peak is that of the lifetimes cut at the first backward step with a complete gradient.
 ActivationPeaks activation_peaks(const Workload& workload) {
   const ExpandedModel& model = *workload.model;
   const auto peak_of = [&](const Lifetimes& lifetimes) {
     return static_cast<std::int64_t>(
         peak_bytes(lifetimes, 1, activation_width(workload), GradientTensors::kept));
   };
+  // Lifetimes that end before the first gradient do not compete with the bucket.
   Lifetimes backward = model.lifetimes;
   const auto ready =
       std::ranges::find_if(model.backward, [](const BackwardStep& step) { return !step.ready.empty(); });
@@ -46,20 +50,22 @@ StrategyMemory zero_memory(const ExpandedModel& model, const ZeroSettings& setti
   const std::int64_t elements = model.parameter_elements();
   StrategyMemory memory;
   memory.keeps_masters = true;
+  // Stage 0 has one buffer for a message, and nothing is sharded.
   if (settings.stage == 0) {
     memory.buffers = {settings.element_bytes * std::min(elements, kZeroMessage)};
     return memory;
   }
+  // Every stage divides one more account; offloaded accounts leave the GPU.
   memory.optimizer = settings.offload ? 0 : share;
   if (settings.stage >= 2) memory.gradients = settings.offload ? 0 : share;
   if (settings.stage == 3) memory.parameters = settings.offload_param ? 0 : share;
-  // With overlap_comm one bucket fills while the other is reduced.
+  // There are two buckets with overlap_comm: one fills while the other is reduced.
   const std::int64_t buckets = settings.overlap && settings.stage < 3 ? 2 : 1;
-  // fp32 weights are copied into a flat partition that the optimizer steps on.
+  // fp32 weights are copied into a flat partition, on which the optimizer steps.
   const std::int64_t master =
       settings.element_bytes == 4 && !settings.offload ? 4 * settings.own(elements) : 0;
-  // The bucket is made for the first gradient. Its gradients are whole until it is reduced, and packed then:
-  // in place of activations where one bucket has all.
+  // The bucket is allocated for the first gradient. Its gradients are whole until it is reduced, and are
+  // packed then. Packing takes the place of activations where one bucket has all gradients.
   const std::int64_t in_bucket = std::min(elements, options.reduce_bucket_size);
   const std::int64_t packed = settings.element_bytes * (settings.stage == 1 ? 1 : 2) * in_bucket;
   const std::int64_t beside =

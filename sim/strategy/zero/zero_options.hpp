@@ -1,4 +1,4 @@
-// The options of DeepSpeed's ZeRO, of all stages.
+// The options of DeepSpeed's ZeRO, for all stages.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace foretrain {
 
-/// DeepSpeed's defaults; sizes in elements. Which stage has which options is the catalog's knowledge.
+/// DeepSpeed's defaults; sizes are in elements. The catalog's rows say which stage has which options.
 struct ZeroOptions {
   std::int64_t reduce_bucket_size = 500'000'000;
   std::int64_t allgather_bucket_size = 500'000'000;

@@ -1,8 +1,8 @@
-// Stages 1 and 2 all-reduce the whole bucket and keep a slice, although less would do; stage 3
-// reduce-scatters. Without overlap all of it stands in the compute stream.
+// Reduction of gradients. Stages 1 and 2 all-reduce the whole bucket and keep a slice, although less would
+// suffice; stage 3 reduce-scatters. Without overlap all of it stands in the compute stream.
 //
 // A bucket has a fixed number of elements (5e8 by default), so small models have one bucket, which is full
-// only at the end of backward: nothing overlaps. That is visible in the step as exposed communication, and no
+// only at the end of backward: nothing overlaps. The step shows this as exposed communication, and no
 // constant is needed for it.
 #include <algorithm>
 
@@ -36,7 +36,7 @@ ZeroReduction::ZeroReduction(Process& process, const ZeroSettings& settings)
   }
 }
 
-/// Places of the bucket's gradients in the partitions, neighbours of one rank joined
+/// Returns the places of the bucket's gradients in the partitions, with neighbours of one rank joined
 /// (deepspeed/runtime/zero/stage_1_and_2.py, average_tensor).
 std::vector<ZeroReduction::Slice> ZeroReduction::slices() const {
   const std::int64_t own = settings_.own(model_.parameter_elements());
@@ -55,8 +55,8 @@ std::vector<ZeroReduction::Slice> ZeroReduction::slices() const {
   return out;
 }
 
-/// Slices go together until they have more elements than a bucket (allreduce_and_scatter); or those of each
-/// rank are reduced to it.
+/// Returns the collectives of a bucket. Slices are sent together until they have more elements than a bucket
+/// (allreduce_and_scatter), or the slices of each rank are reduced to it.
 std::vector<std::pair<CollectiveOp, std::int64_t>> ZeroReduction::exchanges() const {
   const ZeroOptions& options = process_.request().options<ZeroOptions>();
   std::vector<std::pair<CollectiveOp, std::int64_t>> out;
@@ -77,8 +77,8 @@ std::vector<std::pair<CollectiveOp, std::int64_t>> ZeroReduction::exchanges() co
   return out;
 }
 
-/// In the compute stream, or with overlap in the reduction stream behind what the compute stream has done so
-/// far.
+/// Launches a kernel in the compute stream. With overlap it is in the reduction stream, behind the present
+/// work of the compute stream.
 TaskId ZeroReduction::kernel(const HostThread& thread, std::int64_t bytes, Time reference, LabelId label) {
   if (!settings_.overlap) return process_.launch_copy(thread, {bytes}, reference, Account::other, label);
   std::vector<TaskId> after{process_.last_kernel()};
@@ -88,6 +88,8 @@ TaskId ZeroReduction::kernel(const HostThread& thread, std::int64_t bytes, Time 
   return last_beside_ = process_.launch_on_side_stream({thread, stream_, {bytes}, label, after});
 }
 
+/// Starts a collective: the compute stream waits for it or, with overlap, the next kernel of the reduction
+/// stream.
 void ZeroReduction::exchange(const HostThread& thread, CollectiveOp op, std::int64_t elements) {
   const Bytes size{settings_.element_bytes * elements};
   messages_.push_back(size);
@@ -98,12 +100,15 @@ void ZeroReduction::exchange(const HostThread& thread, CollectiveOp op, std::int
       {thread, op, size, reduce_label_, kNone, {&last_beside_, 1}, Group::world, settings_.element_type()});
 }
 
+// Stages 1 and 2 copy into the bucket in the compute stream; stage 3 does so, with overlap, in the reduction
+// stream.
 void ZeroReduction::on_gradient(const HostThread& thread, std::uint32_t parameter) {
   if (settings_.stage == 0) return;
   const std::int64_t elements = model_.parameters[parameter].elements;
   if (filled_ > 0 && filled_ + elements > bucket_) reduce_bucket(thread);
   filled_ += elements;
   in_bucket_.push_back(parameter);
+  // A gradient larger than the bucket is reduced where it is, without a copy.
   const std::int64_t moved = elements > bucket_ ? 0 : 2 * settings_.element_bytes * elements;
   if (moved == 0) {
     process_.host(thread, process_.calls().zero_hook, Account::host);
@@ -114,7 +119,7 @@ void ZeroReduction::on_gradient(const HostThread& thread, std::uint32_t paramete
   }
 }
 
-/// Divided by the ranks, the slices of all ranks packed, all-reduced; the own one is copied back.
+/// Divides a bucket by the ranks, packs the slices of all ranks, reduces them, and copies the own slice back.
 void ZeroReduction::reduce_to_slices(const HostThread& thread, std::int64_t elements) {
   const std::int64_t bytes = settings_.element_bytes * elements;
   if (settings_.overlap && last_beside_ != kNone)
@@ -125,7 +130,8 @@ void ZeroReduction::reduce_to_slices(const HostThread& thread, std::int64_t elem
   kernel(thread, 2 * bytes / settings_.ranks, process_.calls().zero_bucket, own_label_);
 }
 
-/// Divided, the parts of each rank brought together, reduce-scattered, the own part into the partition.
+/// Divides a bucket, brings the parts of each rank together, reduce-scatters them, and puts the own part into
+/// the partition.
 void ZeroReduction::scatter(const HostThread& thread, std::int64_t elements) {
   if (reductions_.size() >= kReductionsInFlight) {
     process_.synchronize(thread, reductions_.front());
@@ -146,9 +152,9 @@ void ZeroReduction::reduce_bucket(const HostThread& thread) {
   if (settings_.offload) offload(thread, elements);
 }
 
-/// The own slice, which was cast to fp32, goes to the host in the stream that reduced it. Sums of several
-/// micro-steps lie on the host: each but the first brings them back, adds, and writes them again
-/// (async_accumulate_grad_in_cpu_via_gpu).
+/// Copies the own slice, which was cast to fp32, to the host in the stream that reduced it. Sums of several
+/// micro-steps are kept on the host: each micro-step but the first copies them back, adds, and writes them
+/// again (async_accumulate_grad_in_cpu_via_gpu).
 void ZeroReduction::offload(const HostThread& thread, std::int64_t elements) {
   const std::int64_t own = settings_.own(elements), sums = settings_.element_bytes * own;
   const bool has_own_stream = settings_.overlap || settings_.stage == 3;
@@ -169,7 +175,8 @@ void ZeroReduction::offload(const HostThread& thread, std::int64_t elements) {
   if (!settings_.pinned) process_.synchronize(thread, offloaded_);
 }
 
-/// Stage 0: flattened, summed, divided, copied back into every gradient.
+/// Reduces all gradients in stage 0: they are flattened, summed, divided, and copied back into every
+/// gradient.
 void ZeroReduction::all_reduce_everything(const HostThread& thread) {
   std::vector<std::int64_t> group;
   std::int64_t elements = 0;
@@ -189,6 +196,7 @@ void ZeroReduction::all_reduce_everything(const HostThread& thread) {
   if (!group.empty()) send();
 }
 
+// The host waits for the reduction stream too where there is overlap.
 void ZeroReduction::finish(const HostThread& thread, bool accumulating) {
   if (settings_.stage == 0) return all_reduce_everything(thread);
   if (filled_ > 0) reduce_bucket(thread);

@@ -1,5 +1,5 @@
-// All of it is on the compute stream; only the two questions to all ranks (overflow, norm) and the weights go
-// over the network.
+// The engine's step(). All of it is on the compute stream. Only the overflow check, the norm and the weights
+// are sent over the network.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -15,21 +15,24 @@ namespace foretrain {
 namespace {
 
 constexpr std::int64_t kOverflowKernels = 6;  ///< float, isnan, isinf, or, float, max
-constexpr std::int64_t kOverflowBytes = 26;   ///< of them, per element, besides reading the gradient
-constexpr int kNormReads = 2;  ///< by the host: is it infinite, is it no number (is_invalid_grad_norm)
+/// Bytes per element of these kernels, besides reading the gradient.
+constexpr std::int64_t kOverflowBytes = 26;
+/// Reads by the host: is it infinite, is it no number (is_invalid_grad_norm).
+constexpr int kNormReads = 2;
 constexpr std::int64_t kDoubleBytes = 8;  ///< norms are taken in double precision
-/// On the host, besides the update: gradients are read, scaled and written (unscale_and_clip_grads); of stage
-/// 3 new weights of 16 bits are cast there.
+/// Bytes per element on the host besides the update: gradients are read, scaled and written
+/// (unscale_and_clip_grads). Stage 3 also casts new weights of 16 bits there, which is counted separately.
 constexpr double kScaledBytes = 2 * kFloatBytes;
-/// Of an element that NVMe reads and writes besides weight and states: its gradient.
+/// Bytes per element that NVMe reads and writes besides weight and states: the gradient.
 constexpr double kSwappedGradient = kFloatBytes;
 constexpr std::int64_t kMostGathers = 10'000;      ///< in one step
 constexpr FrameworkVersion kGathersAtOnce{1, 10};  ///< first PyTorch with _all_gather_base
 
-/// The parameters, or parts of them, in each piece of `own` elements; of the piece that has most of them.
+/// Returns the parameters, or parts of them, in the piece of `own` elements that has most of them.
 std::vector<std::int64_t> most_pieces(const ExpandedModel& model, std::int64_t own) {
   std::vector<std::int64_t> most, pieces;
   std::int64_t room = own;
+  // The parameters are laid end to end and cut every `own` elements.
   for (const Parameter& parameter : model.parameters) {
     for (std::int64_t left = parameter.elements; left > 0;) {
       pieces.push_back(std::min(left, room));
@@ -79,6 +82,7 @@ ZeroUpdate::ZeroUpdate(Process& process, const ZeroSettings& settings, std::vect
       host_label_(process.graph().label("update on the host")),
       drive_label_(process.graph().label("optimizer state on NVMe")) {}
 
+/// Launches a small kernel of the update.
 TaskId ZeroUpdate::kernel(std::int64_t bytes, LabelId label) {
   return process_.launch_copy(process_.main_thread(), {bytes}, process_.calls().scalar, Account::optimizer,
                               label);
@@ -89,7 +93,7 @@ void ZeroUpdate::sum(Bytes size, LabelId label, WireType type) {
       process_.collective(process_.main_thread(), CollectiveOp::all_reduce, size, label, type));
 }
 
-/// Looks for infinities, asks all ranks, and the host reads the answer.
+/// Searches for infinities and all-reduces the finding, which the host then reads.
 void ZeroUpdate::check_overflow() {
   for (const std::int64_t elements : mine_) {
     const std::int64_t bytes = (settings_.element_bytes + kOverflowBytes) * elements / kOverflowKernels;
@@ -100,7 +104,7 @@ void ZeroUpdate::check_overflow() {
   process_.synchronize(process_.main_thread());
 }
 
-/// Each gradient in double precision, its norm, and the sum over ranks, which the host reads.
+/// Takes each gradient's norm in double precision and sums it over ranks; the host reads the sum.
 void ZeroUpdate::norm() {
   for (const std::int64_t elements : mine_) {
     kernel((settings_.element_bytes + kDoubleBytes) * elements, norm_label_);
@@ -111,10 +115,12 @@ void ZeroUpdate::norm() {
   else if (settings_.sums_norm)
     sum({kFloatBytes}, norm_label_, WireType::fp32);
   kernel(4, norm_label_);
+  // Every read of a result makes the host wait for the stream.
   for (int read = 0; read < (settings_.stage == 3 ? 1 : kNormReads); ++read)
     process_.synchronize(process_.main_thread());
 }
 
+/// Steps the partition on the GPU: gradients are joined, cast, scaled and clipped, then the optimizer runs.
 TaskId ZeroUpdate::update_on_gpu() {
   kernel(2 * settings_.element_bytes * own_, optimizer_label_);  // the partition's gradients in one
   if (settings_.element_bytes == 2)
@@ -126,8 +132,8 @@ TaskId ZeroUpdate::update_on_gpu() {
   return kernel((kFloatBytes + settings_.element_bytes) * own_, weights_label_);
 }
 
-/// Parameters in host memory, masters on the GPU: fp16.data.copy_(fp32) copies fp32 and casts on the host,
-/// into memory that is not page-locked (PyTorch's Copy.cu).
+/// Returns new weights to host memory while masters are on the GPU. fp16.data.copy_(fp32) copies fp32 and
+/// casts on the host, into memory that is not page-locked (PyTorch's Copy.cu).
 TaskId ZeroUpdate::weights_to_host() {
   const PlanRequest& request = process_.request();
   const TaskId last = process_.last_kernel();
@@ -151,8 +157,8 @@ TaskId ZeroUpdate::weights_to_host() {
   return kernel(1, weights_label_);
 }
 
-/// Stages 1 and 2 copy fp32 and cast on the GPU. Stage 3 casts into a tensor on the host, which is not
-/// page-locked. Parameters that lie on the host stay there.
+/// Copies new weights to the GPU. Stages 1 and 2 copy fp32 and cast on the GPU. Stage 3 casts into a tensor
+/// on the host, which is not page-locked. Parameters that are kept on the host stay there.
 TaskId ZeroUpdate::weights_to_gpu(TaskId updated) {
   if (settings_.offload_param) return kernel(1, weights_label_);
   const bool casts = settings_.stage == 3 && settings_.element_bytes == 2;
@@ -164,13 +170,15 @@ TaskId ZeroUpdate::weights_to_gpu(TaskId updated) {
                              .after = {&updated, 1}});
 }
 
-/// The ranks of a node share its cores, its memory and its drives; then the new weights go back.
+/// Steps the partition on the host, where the ranks of a node share its cores, memory and drives. Then the
+/// new weights go back.
 TaskId ZeroUpdate::update_on_host(TaskId gradients) {
   const PlanRequest& request = process_.request();
   const auto elements = static_cast<double>(own_);
   const HostThread swaps = process_.main_thread().labelled(drive_label_);
   const double swapped = elements * (kSwappedGradient + kFloatBytes +
                                      static_cast<double>(state_bytes_per_element(workload_.optimizer)));
+  // The steps follow one another on the host: read the states, update, write them.
   const auto take = [&](const HostThread& thread, double time, TaskId before) {
     if (before == kNone) return process_.host_for(thread, seconds(time), Account::optimizer);
     return process_.host_for(thread, seconds(time), Account::optimizer, {{before}});
@@ -186,11 +194,14 @@ TaskId ZeroUpdate::update_on_host(TaskId gradients) {
   return weights_to_gpu(last);
 }
 
-/// At once, or before _all_gather_base in pieces; of stage 3 one by one what stays whole.
+/// Returns the elements of each gather: all at once, or in pieces before _all_gather_base. Stage 3 gathers
+/// persistent parameters one by one. Throws InputError where the bucket size would make more than
+/// kMostGathers pieces.
 std::vector<std::int64_t> ZeroUpdate::gathers() const {
   if (settings_.stage == 0) return {};
   if (settings_.stage == 3) return persistent_;
   const std::int64_t all = own_ * settings_.partitions();  // padded
+  // Every gather has the size of a bucket before _all_gather_base.
   const bool at_once = workload_.framework.version >= kGathersAtOnce;
   const std::int64_t limit = at_once ? all : process_.request().options<ZeroOptions>().allgather_bucket_size;
   if (limit > 0 && all / limit >= kMostGathers)
@@ -217,6 +228,7 @@ TaskId ZeroUpdate::apply(TaskId gradients) {
       process_.main_thread(),
       process_.calls().zero_bookkeeping * static_cast<std::int64_t>(workload_.model->parameters.size()),
       Account::host);
+  // The order of step(): overflow, norm, optimizer, weights.
   if (settings_.checks_overflow) check_overflow();
   norm();
   const TaskId last = settings_.offload ? update_on_host(gradients) : update_on_gpu();

@@ -1,4 +1,5 @@
-// The choice is the library's: cuDNN and cuBLAS take tensor cores when the data type and the GPU allow it.
+// Choice of arithmetic units. The libraries choose: cuDNN and cuBLAS take tensor cores when the data type and
+// the GPU allow it.
 #include "sim/workload/device/arithmetic.hpp"
 
 #include <algorithm>
@@ -10,6 +11,7 @@ bool is_matrix(OperatorClass cls) {
   return cls == OperatorClass::conv || cls == OperatorClass::gemm || cls == OperatorClass::attention;
 }
 
+/// Returns the data sheet's 16-bit rate for the type that the precision computes in.
 FlopRate half_rate(const Gpu& gpu, Precision precision) {
   if (!is_half(precision)) return std::max(gpu.fp16, gpu.bf16);  // of operators that always are
   return precision == Precision::amp_fp16 ? gpu.fp16 : gpu.bf16;
@@ -35,6 +37,7 @@ Arithmetic arithmetic_of(const Operator& op, const Gpu& gpu, Precision precision
                ? Arithmetic::half
                : Arithmetic::cuda_cores;
   }
+  // cuDNN convolves fp32 data in TF32 by default, whatever the framework does for products.
   const bool tf32 =
       precision == Precision::tf32 || op.cls == OperatorClass::conv || products_default_to_tf32(framework);
   return tf32 && gpu.tf32 > gpu.fp32 ? Arithmetic::tf32 : Arithmetic::cuda_cores;
@@ -69,17 +72,18 @@ FlopRate peak_rate(const Operator& op, const Gpu& gpu, Precision precision, cons
 
 namespace {
 
-/// fp32 cores of a multiprocessor (NVIDIA's programming guide, table of throughputs); a multiplication and an
-/// addition each in a clock.
+/// fp32 cores of a multiprocessor (NVIDIA's programming guide, table of throughputs). Each does a
+/// multiplication and an addition in a clock.
 constexpr double kUsualCores = 128, kKeplerCores = 192, kFewCores = 64;
 constexpr double kFlopsPerCore = 2;
-constexpr double kUnknownClock = 1e9;  ///< of a GPU without a peak; assumed
+constexpr double kUnknownClock = 1e9;  ///< clock of a GPU without a peak; assumed
 
 }  // namespace
 
 double clock_rate(const Gpu& gpu) {
   double cores = kUsualCores;
   if (gpu.architecture == Architecture::kepler) cores = kKeplerCores;
+  // Multiprocessors with 64 fp32 cores: Volta, Turing, P100 (6.0) and A100 (8.0).
   const bool has_64 = gpu.architecture == Architecture::volta || gpu.architecture == Architecture::turing ||
                       gpu.compute_capability == 6.0 || gpu.compute_capability == 8.0;
   if (has_64) cores = kFewCores;

@@ -1,27 +1,27 @@
-// Kernels that their arithmetic or their number of blocks limits, not the memory: batch norm, pooling and
-// depthwise convolutions.
+// Kernels that are limited by their arithmetic or their number of blocks, not by memory: batch norm, pooling
+// and depthwise convolutions.
 #pragma once
 
 #include "sim/workload/device/kernel_time.hpp"
 
 namespace foretrain {
 
-/// Least seconds of cuDNN's batch norm in channels_first layout: one block works on each channel, and
-/// needs so long for an element. With fewer channels than multiprocessors the others stand
-/// still. 0 where other kernels run: channels_last, compiled code, CPUs, AMD's GPUs.
-/// Source: 504 kernels of 12 networks on an H100 (docs/measured/h100); how: docs/models/kernel_time.md.
+/// Returns the least seconds of cuDNN's batch norm in channels_first layout. One block works on each channel
+/// and needs a fixed time per element, so with fewer channels than multiprocessors the others are idle.
+/// Returns 0 where other kernels run: channels_last, compiled code, CPUs and AMD's GPUs. Source: 504 kernels
+/// of 12 networks on an H100 (docs/measured/h100); how: docs/models/kernel_time.md.
 double batch_norm_block_seconds(const Operator& op, const KernelContext& context, double samples);
 
-/// How often cuDNN's batch norm moves the operator's tensors: once where a block keeps its channel in shared
-/// memory and registers, else `otherwise` times.
+/// Returns how often cuDNN's batch norm moves the operator's tensors. It is once where a block keeps its
+/// channel in shared memory and registers, and `otherwise` times elsewhere.
 double batch_norm_passes(const Operator& op, const KernelContext& context, double samples, double otherwise);
 
-/// Least seconds of PyTorch's pooling kernels: each visit of a window takes so many clocks of a
-/// multiprocessor, index arithmetic most of all. Same source. 0 as above.
+/// Returns the least seconds of PyTorch's pooling kernels. Each visit of a window takes a fixed number of
+/// clocks of a multiprocessor, most of them for index arithmetic. Same source; 0 on the same devices.
 double pooling_visit_seconds(const Operator& op, const KernelContext& context, double samples);
 
-/// Seconds of PyTorch's own depthwise kernels: windows of at most 5 x 5 in channels_first layout, in 32 bits,
-/// and in 16 where they have a stride. 0 where cuDNN's run. Same source.
+/// Returns the seconds of PyTorch's own depthwise kernels, and 0 where cuDNN's run. They handle windows of at
+/// most 5 x 5 in channels_first layout, in 32 bits, and in 16 bits where they have a stride. Same source.
 double depthwise_seconds(const Operator& op, const Product& product, const KernelContext& context,
                          double samples);
 

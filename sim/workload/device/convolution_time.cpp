@@ -1,4 +1,5 @@
-// Images are taken for square: a product knows only how many places its result has.
+// Convolutions by implicit GEMM and by both of Winograd's algorithms. Images are assumed to be square,
+// because a product knows only how many places its result has.
 #include "sim/workload/device/convolution_time.hpp"
 
 #include <algorithm>
@@ -9,11 +10,11 @@
 namespace foretrain {
 namespace {
 
-/// The same for forward and both gradients.
+/// Sizes of a 3 x 3 convolution, in the same meaning for forward and both gradients.
 struct WinogradShape {
   double images, side, from, to, count;
   bool for_weights;
-  /// Squares of `edge` x `edge` results.
+  /// Returns the number of squares of `edge` x `edge` results.
   double squares(double edge) const { return images * std::pow(std::ceil(side / edge), 2); }
 };
 
@@ -26,8 +27,8 @@ WinogradShape winograd_shape(const Product& p, double batch) {
 
 bool has_winograd(const Product& product) { return product.window == 9 && product.stride == 1; }
 
-/// One kernel: a block holds 32 output channels of 32 squares of 2 x 2 results (cuDNN's 128x128 kernels), 16
-/// products of 32 x 32 x channels.
+/// Returns the seconds of the fused algorithm, F(2x2, 3x3), in one kernel. A block holds 32 output channels
+/// of 32 squares of 2 x 2 results (cuDNN's 128x128 kernels) and makes 16 products of 32 x 32 x channels.
 double fused_seconds(const WinogradShape& s, double bytes, const ProductDevice& device, const Gpu& gpu,
                      const KernelCalibration& calibration) {
   constexpr double kBlock = 32, kPoints = 16, kPrologue = 16;
@@ -42,7 +43,8 @@ double fused_seconds(const WinogradShape& s, double bytes, const ProductDevice& 
          fixed_seconds(1, calibration);
 }
 
-/// Transforms of operands, 36 products of the squares' points, transform of the results.
+/// Returns the seconds of the separate algorithm, F(4x4, 3x3): transforms of the operands, 36 products of the
+/// squares' points, and the transform of the results.
 double separate_seconds(const WinogradShape& s, double bytes, ProductDevice device, const Gpu& gpu,
                         const KernelCalibration& calibration) {
   constexpr double kPoints = 36;
@@ -50,6 +52,7 @@ double separate_seconds(const WinogradShape& s, double bytes, ProductDevice devi
   Product p;
   p.m = s.for_weights ? s.to : squares, p.n = s.for_weights ? s.from : s.to;
   p.k = s.for_weights ? squares : s.from, p.count = kPoints * s.count;
+  // The 36 products are plain batched matrix products, which have all the library's tiles.
   device.is_convolution = false;
   const double points = device.element_bytes * p.count * (squares * s.from + s.from * s.to + squares * s.to);
   return overlapped(product_seconds(p, 1, device), memory_seconds(points, gpu, calibration),

@@ -1,4 +1,5 @@
-// Each row is made from a pointer to its member; priors are the spreads among the families of
+// Named access to the constants of kernels and calls, for calibration files and fits. Each row is made from a
+// pointer to its member. Its prior is the spread of the constant among the families of
 // kernel_calibration.cpp.
 #include "sim/workload/device/device_constants.hpp"
 
@@ -9,6 +10,7 @@ namespace {
 using KernelRow = ConstantOf<KernelCalibration>;
 using HostRow = ConstantOf<HostCalibration>;
 
+// Priors: standard deviations of the logarithm of a constant.
 constexpr double kEfficiencyPrior = 0.2, kTimePrior = 0.4;
 
 template <auto Member>
@@ -32,8 +34,8 @@ KernelRow time_row(std::string name, std::string meaning) {
           [](KernelCalibration& kernels, double value) { kernels.*Member = seconds(value); }};
 }
 
-/// A class's large kernels on one kind of arithmetic. More than 1 where clocks are above the data sheet's, or
-/// work is saved.
+/// Returns the row of one class's efficiency on one kind of arithmetic, for large kernels. Values above 1
+/// occur where clocks exceed the data sheet's or work is saved.
 template <auto Class, auto Arithmetic>
 KernelRow efficiency_row(std::string name, std::string meaning) {
   return {{std::move(name), std::nullopt, 0.01, 1.3, kEfficiencyPrior, std::move(meaning)},

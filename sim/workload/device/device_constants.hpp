@@ -11,16 +11,16 @@
 
 namespace foretrain {
 
-/// "gemm.half", "kernel.minimum", …
+/// Returns the constants of kernels by name: "gemm.half", "kernel.minimum", ….
 const std::vector<ConstantOf<KernelCalibration>>& kernel_constants();
 
-/// HostCalibration::time_scale, which whole training steps tell and single calls do not.
+/// Name of HostCalibration::time_scale. Whole training steps determine it, single calls do not.
 inline constexpr std::string_view kHostTimeScale = "host.time_scale";
 
-/// "host.launch", …: on the reference CPU, as in HostCalibration; and kHostTimeScale.
+/// Returns the constants of host calls by name: "host.launch", … on the reference CPU, and kHostTimeScale.
 const std::vector<ConstantOf<HostCalibration>>& host_call_constants();
 
-/// Those of the GPU's family, replaced by those that were measured on the cluster.
+/// Returns the constants of the GPU's family, replaced by those that were measured on the cluster.
 KernelCalibration kernel_calibration_of(const ClusterSpec& cluster);
 
 }  // namespace foretrain

@@ -1,4 +1,6 @@
-// Fused attention: a block of queries passes over its keys, scores stay in the multiprocessor.
+// Time of fused attention. A block of queries passes over its keys, and the scores stay in the
+// multiprocessor. The time is that of the blocks in waves over the multiprocessors, for the better of two
+// block sizes.
 #include "sim/workload/device/fused_attention_time.hpp"
 
 #include <algorithm>
@@ -16,12 +18,12 @@ bool has_nothing(const FlashAttention& a) {
   return std::min({a.batch, a.query_length, a.key_length, a.heads, a.kv_heads, a.head_dim}) < 1;
 }
 
-/// Queries that see any key at all under the mask.
+/// Returns the number of queries that see any key at all under the mask.
 double seeing_queries(const FlashAttention& a) {
   return real(a.causal ? std::min(a.query_length, a.key_length) : a.query_length);
 }
 
-/// Of all pairs of a query and a key, those that the masks leave.
+/// Returns the share of all pairs of a query and a key that the masks leave.
 double unmasked_share(const FlashAttention& a) {
   if (!a.causal) return 1;
   const double queries = seeing_queries(a), keys = real(a.key_length);
@@ -29,11 +31,11 @@ double unmasked_share(const FlashAttention& a) {
 }
 
 constexpr double kBackwardFlops = 2.5;  ///< scores again, then four products where forward has two
-/// FLOP rate of backward / of forward: FlashAttention-2 reaches up to 63 % of an A100's peak, forward 73 %
-/// (Dao 2023).
+/// FLOP rate of backward over that of forward: FlashAttention-2 reaches up to 63 % of an A100's peak backward
+/// and 73 % forward (Dao 2023).
 constexpr double kBackwardRate = 63.0 / 73;
 
-/// FlashAttention-2 is so much faster than the first version in CUDA, and in Triton forward and backward
+/// Speed of FlashAttention-2 over the first version in CUDA, and over the one in Triton forward and backward
 /// (Dao 2023, section 4.1, on an A100: "around 2x", "1.3-1.5x in the forward pass and around 2x faster in the
 /// backward pass").
 constexpr double kOverFirst = 2, kOverTritonForward = 1.4, kOverTritonBackward = 2;
@@ -46,33 +48,35 @@ double slower_than_version_2(const FlashAttention& a) {
 
 constexpr double kHalfBytes = 2;              ///< bytes
 constexpr double kExponentialsPerClock = 16;  ///< NVIDIA's programming guide, table of throughputs
-/// fp32 operations of a score on CUDA cores: scale, mask, maximum, difference, sum, conversion. Identified as
-/// 5.6 by A100; later kernels do them while the tensor cores work on another block, if there is room for it.
+/// fp32 operations of a score on CUDA cores: scale, mask, maximum, difference, sum and conversion. A100
+/// identifies 5.6. Later kernels do them while the tensor cores work on another block, if there is room for
+/// it.
 constexpr double kScoreOperations = 6;
 constexpr double kAmpereLanes = 64, kLaterLanes = 128;  ///< fp32 of a multiprocessor
 
-/// From a block's start to its first product, and from its last to its end, with 128 queries; goes with the
-/// root of them. Identified by A100 and H100, as is the next.
+/// Clocks from a block's start to its first product and from its last product to its end, with 128 queries.
+/// They grow with the square root of the queries. Identified by A100 and H100, as is the next constant.
 constexpr double kPrologueClocks = 7000, kPrologueQueries = 128;
-/// Blocks of different lengths end at different times: of the longest block, what the last one adds.
+/// Blocks of different lengths end at different times: the share of the longest block that the last one adds.
 constexpr double kTail = 0.5;
 
+/// The queries and keys that a thread block works on at a time. The two sizes are tried in turn.
 struct ScoreBlock {
   double queries, keys;
 };
 constexpr ScoreBlock kScoreBlocks[] = {{128, 64}, {64, 64}};
 
-/// What runs for one kind of block.
+/// The device as one version of the kernel uses it: rates, constants, and whether instructions are Ampere's.
 struct AttentionMachine {
   const Gpu& gpu;
   const TensorCores& cores;
   const KernelCalibration& calibration;
   TensorRate rate;
-  /// Two of its blocks share a multiprocessor, scores of one beside products of the other.
+  /// A multiprocessor has two blocks of this version: scores of one run beside products of the other.
   bool is_version_2;
   bool runs_older;  ///< Ampere's instructions
 
-  /// Its own constant of a calibration counts as that of products does.
+  /// A calibration's own constant of attention scales the rate as that of products does.
   AttentionMachine(const Gpu& g, const TensorCores& c, const KernelCalibration& k, bool version_2)
       : gpu(g),
         cores(c),
@@ -86,7 +90,8 @@ struct AttentionMachine {
     if (version_2) rate.share *= c.older_share;
   }
 
-  /// Of Ampere's instructions, whose operands pass registers: more than the best product's tile loses.
+  /// Returns the loss factor of Ampere's instructions, whose operands pass registers: the ratio to what the
+  /// best product's tile loses.
   double loss(const ScoreBlock& block) const {
     if (!runs_older) return 1;
     constexpr Tile kBest{256, 128};
@@ -96,7 +101,8 @@ struct AttentionMachine {
            operand_loss(kBest, older, bytes, calibration);
   }
 
-  /// Clocks of one score: two products of head_dim, one exponential, and the operations around it.
+  /// Returns the clocks of one score: two products of head_dim, one exponential, and the operations around
+  /// it.
   double score_clocks(const ScoreBlock& block, double head_dim) const {
     const double products = 4 * head_dim / (rate.flops_per_clock * rate.share) * loss(block);
     const double lanes = cores.instruction_rows > 0 ? kLaterLanes : kAmpereLanes;
@@ -105,7 +111,7 @@ struct AttentionMachine {
   }
 };
 
-/// Blocks of keys that all blocks of queries of one head pass over.
+/// Returns the number of blocks of keys that all blocks of queries of one head pass over.
 double key_blocks(const FlashAttention& a, const ScoreBlock& block, double query_blocks) {
   const double longest = std::ceil(real(a.key_length) / block.keys);
   if (!a.causal) return query_blocks * longest;
@@ -114,6 +120,8 @@ double key_blocks(const FlashAttention& a, const ScoreBlock& block, double query
   return whole * before / block.keys + whole * query_blocks / 2 * block.queries / block.keys + longest;
 }
 
+/// Returns the seconds with one size of block. While every block has a multiprocessor to itself, the longest
+/// decides. Otherwise work is spread evenly, and the last block adds a tail.
 double block_seconds(const FlashAttention& a, const ScoreBlock& block, const AttentionMachine& machine) {
   const double query_blocks = std::ceil(seeing_queries(a) / block.queries);
   const double units = real(a.batch) * real(a.heads) * query_blocks;
@@ -141,9 +149,9 @@ double flash_attention_flops(const FlashAttention& a) {
   return (a.backward ? kBackwardFlops : 1) * 4 * pairs * real(a.head_dim) * unmasked_share(a);
 }
 
-/// Forward reads q, k, v and writes the result. Backward reads these, the result and its gradient, and
-/// writes three gradients; the sums of result times gradient and the fp32 sums of q's are kernels of their
-/// own.
+/// Forward reads q, k and v and writes the result. Backward reads these, the result and its gradient, and
+/// writes three gradients. The sums of result times gradient and the fp32 sums of q's gradient are kernels of
+/// their own.
 AttentionTraffic traffic_of(const FlashAttention& a) {
   const double queries = real(a.batch) * real(a.heads) * real(a.query_length) * real(a.head_dim);
   const double keys = real(a.batch) * real(a.kv_heads) * real(a.key_length) * real(a.head_dim);

@@ -1,4 +1,5 @@
-// Bytes a parameter times parameters; a drive takes masters, moments and gradients, and leaves their buffers.
+// Host memory of offload: bytes a parameter times parameters. A drive takes masters, moments and gradients
+// and leaves only their buffers in memory.
 #include "sim/workload/device/host_memory.hpp"
 
 #include <algorithm>
@@ -12,8 +13,8 @@ namespace {
 /// Python with PyTorch, the CUDA context's part on the host, and a loader: assumed, 2 to 4 GB are usual.
 constexpr double kProcessBytes = 3e9;
 constexpr double kGradientBytes = 4;
-/// DeepSpeed's swappers hold buffer_count = 4 tensors of each kind; as a share of what lies on the drive
-/// where the network has many blocks (assumed).
+/// DeepSpeed's swappers hold buffer_count = 4 tensors of each kind. This is their share of the bytes on the
+/// drive for a network with many blocks (assumed).
 constexpr double kSwapBuffers = 0.05;
 constexpr double kMostHostBytes = 1e17;
 
@@ -55,6 +56,7 @@ HostMemoryUse host_memory_use(const HostShare& share) {
   return use;
 }
 
+// The difference between a tensor's size and the power of two above it counts as buffers.
 HostMemoryUse with_activations(HostMemoryUse use, const std::vector<double>& tensor_bytes) {
   double sum = 0, taken = 0;
   for (const double bytes : tensor_bytes) {

@@ -1,9 +1,9 @@
 // Host time per framework call: a measured table for dispatch, Python and autograd, the library's own cost,
-// then the launches. How much of that table is paid depends on who issues the call: Python one by one, a
-// graph executor, generated code, or nobody.
+// then the launches.
 //
-// Host times were measured on one CPU, the reference; other CPUs scale them by host.slowdown. They are times
-// of a framework's call, not of a kernel: dispatch, autograd, and Python.
+// The execution mode decides how much of that table is paid. Python issues calls one by one, a graph executor
+// or generated code issues them without Python, and CUDA graphs issue none. Host times were measured on one
+// CPU, the reference; other CPUs scale them by host.slowdown.
 #include "sim/workload/device/host_time.hpp"
 
 #include <algorithm>
@@ -14,12 +14,13 @@
 namespace foretrain {
 namespace {
 
-/// Microseconds on the reference CPU without launches; backward includes the gradient accumulation nodes.
+/// Microseconds of one call on the reference CPU, without launches. Backward includes the gradient
+/// accumulation nodes.
 struct CallCost {
   double forward = 0, backward = 0, library_forward = 0, library_backward = 0;
 };
 
-/// In the order of HostCall. Sources: docs/models/host_time.md.
+/// The rows are in the order of HostCall. Sources: docs/models/host_time.md.
 constexpr std::array<CallCost, 18> kCalls{{
     {4.55, 5.7, 10, 20},  // conv2d: two library calls backward
     {9.15, 7.1, 8, 8},    // batch_norm
@@ -42,6 +43,7 @@ constexpr std::array<CallCost, 18> kCalls{{
 }};
 static_assert(kCalls.size() == static_cast<std::size_t>(HostCall::gelu) + 1);
 
+// Time of autocast's check and dispatch per call.
 constexpr double kAutocastMicroseconds = 1.5;
 
 struct Cost {
@@ -58,6 +60,7 @@ Cost cost_of(const Operator& op, Precision precision) {
 
 Time scaled(Time time, double factor) { return seconds(to_seconds(time) * factor); }
 
+/// Returns the time under eager execution: call_scale covers dispatch and library, launches are added.
 Time eager_time(const Operator& op, Precision precision, const HostCalibration& calibration,
                 const Framework& framework) {
   const Cost cost = cost_of(op, precision);
@@ -66,7 +69,8 @@ Time eager_time(const Operator& op, Precision precision, const HostCalibration& 
          calibration.launch * op.kernels;
 }
 
-/// Library calls stay; what they are wrapped in is generated Python, or the executable's own loop.
+/// Returns the time of compiled code. Library calls stay; generated Python, or the executable's own loop,
+/// wraps them.
 Time compiled_time(const Operator& op, Precision precision, const HostCalibration& calibration,
                    const Framework& framework) {
   const bool library = op.product_count > 0;
@@ -77,6 +81,7 @@ Time compiled_time(const Operator& op, Precision precision, const HostCalibratio
          (wrapper + calibration.launch) * op.kernels;
 }
 
+/// Returns the time in a graph: each kernel is a node of the executor, and a view is a node without kernel.
 Time graph_time(const Operator& op, Precision precision, const HostCalibration& calibration) {
   if (op.call == HostCall::view) return calibration.bare_node;
   const int nodes = std::max<int>(op.kernels, 1);
@@ -92,6 +97,7 @@ Time on_host(Time reference, const Host& host, const HostCalibration& calibratio
 
 Time host_reference(const Operator& op, const HostCalibration& calibration, Precision precision,
                     const Framework& framework) {
+  // A measured time holds for the execution it was measured in.
   if (op.stated_host && framework.execution == Execution::eager) return *op.stated_host;
   switch (framework.execution) {
     case Execution::eager:

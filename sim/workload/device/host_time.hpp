@@ -1,4 +1,4 @@
-// What one framework call costs the host thread: dispatch, Python, autograd, library and launch.
+// Host time of one framework call: dispatch, Python, autograd, library and launch.
 #pragma once
 
 #include "sim/base/units.hpp"
@@ -9,8 +9,8 @@
 
 namespace foretrain {
 
-/// Host costs on the reference CPU (Zen 5, ~4 GHz); multiplied by Host::slowdown and time_scale. Sources:
-/// docs/models/host_time.md.
+/// Host costs on the reference CPU (Zen 5, about 4 GHz). Unless stated otherwise they are multiplied by
+/// Host::slowdown and time_scale. Sources: docs/models/host_time.md.
 struct HostCalibration {
   Time launch = microseconds(2.5);          ///< one kernel launch
   Time launch_latency = microseconds(4);    ///< enqueue to start on an idle stream; not multiplied
@@ -21,7 +21,7 @@ struct HostCalibration {
   Time ddp_hook = microseconds(2.6);        ///< DDP bookkeeping per gradient
   Time ddp_forward = microseconds(60);      ///< DDP bookkeeping per forward
   Time iteration = microseconds(30);        ///< Python of the bare loop
-  /// A call inside a real network over the same call repeated: cold caches, CUDA's bookkeeping.
+  /// Time of a call inside a real network over the same call repeated: cold caches, CUDA's bookkeeping.
   double call_scale = 1.8;
   Time cast_call = microseconds(10);       ///< autocast converts one weight
   Time backward_call = microseconds(20);   ///< loss.backward(): Python, the engine, its thread
@@ -43,14 +43,14 @@ struct HostCalibration {
   friend bool operator==(const HostCalibration&, const HostCalibration&) = default;
 };
 
-/// Host time of one operator (its framework call and all its launches), already multiplied.
+/// Returns the host time of one operator (its framework call and all its launches) on this host.
 Time host_time(const Operator& op, const Host& host, const HostCalibration& calibration, Precision precision,
                const Framework& framework = {});
-/// The same on the reference CPU: before Host::slowdown and time_scale.
+/// Returns the same on the reference CPU: before Host::slowdown and time_scale.
 Time host_reference(const Operator& op, const HostCalibration& calibration, Precision precision,
                     const Framework& framework);
 
-/// A cost of the table on this host.
+/// Scales a cost on the reference CPU to this host.
 Time on_host(Time reference, const Host& host, const HostCalibration& calibration);
 
 }  // namespace foretrain

@@ -1,5 +1,5 @@
-// A roofline of the host: all bytes over what the memory gives, or what the threads of a rank can ask for, or
-// square roots and divisions over the vectors of its cores; the longest of the three.
+// A roofline of the host. The time is the longest of three: all bytes over the memory's rate, all bytes over
+// the rate that a rank's threads can request, and square roots and divisions over the vectors of its cores.
 #include "sim/workload/device/host_update.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace foretrain {
 
 namespace {
 
-// Shares of the data sheet's memory bandwidth that updates reach, by where their pages and threads are.
+// Shares of the data sheet's memory bandwidth that updates reach, by the place of their pages and threads.
 /// One socket: 0.45 to 0.5 of the Ryzen 5600 of torchao's README (5.9e8 parameters a second).
 constexpr double kOneSocket = 0.45;
 /// Several sockets, each rank with cores of its own: DeepSpeed's pull request 7474 with --bind_cores_to_rank,
@@ -24,12 +24,14 @@ constexpr double kOwnCores = 0.20;
 constexpr double kAllCores = 0.137;
 
 // Cycles of a core for one vector of Adam: a square root, a division, loads, stores and products of fp32.
-/// Recalled throughputs of Skylake to Zen 4 (uops.info): 512 bits 18 + 10 + about 20, 256 bits 6 + 5 + 20.
+//
+// Unverified throughputs of Skylake to Zen 4 (uops.info): 512 bits 18 + 10 + about 20, 256 bits 6 + 5 + 20.
 constexpr double kWideVector = 48, kVector = 31, kNarrowVector = 25;
 constexpr double kFloatBits = 32, kWideBits = 512, kVectorBits = 256;
-/// An operator of PyTorch that is no Adam: a product, a sum or a root.
+/// Share of Adam's cycles that another operator of PyTorch takes: a product, a sum or a root.
 constexpr double kOperatorShare = 0.35;
 
+/// Returns the cycles of one element: those of a vector over its number of fp32 elements.
 double cycles_per_element(int vector_bits) {
   const double cycles = vector_bits >= kWideBits     ? kWideVector
                         : vector_bits >= kVectorBits ? kVector
@@ -37,7 +39,7 @@ double cycles_per_element(int vector_bits) {
   return cycles * kFloatBits / std::max(kFloatBits, static_cast<double>(vector_bits));
 }
 
-/// Bytes a second for one rank where all of the node work.
+/// Returns the bytes a second of one rank while all ranks of the node work.
 double memory_rate(const HostUpdate& update, const HostProcessors& cpus, bool own_cores) {
   const double all = cpus.memory_bandwidth.per_second;
   if (cpus.sockets == 1) return kOneSocket * all / update.ranks;
@@ -58,10 +60,11 @@ HostUpdateTime host_update_time(const HostUpdate& update, const Host& host) {
   HostUpdate of = update;
   of.ranks = std::max(1, update.ranks);
   const double cores = static_cast<double>(cpus.cores) / of.ranks;
+  // Threads that fit into a rank's part of the cores are taken to be bound to it.
   const bool own_cores = update.threads > 0 && update.threads <= std::max(1.0, cores);
   const double threads = own_cores ? update.threads : std::max(1.0, cores);
   const double bytes = of.elements * of.bytes_per_element;
-  // One core's memcpy reads and writes each byte.
+  // The memcpy of one core reads and writes each byte.
   const double thread_rate = 2 * threads * std::max(1.0, host.memory_bandwidth.per_second);
   const double share = of.passes == 1 ? 1 : kOperatorShare;
   const double arithmetic =
@@ -87,8 +90,8 @@ double fused_host_bytes(const Optimizer& optimizer, double width) {
   return width * (3 + 2 * states);
 }
 
-/// Weight decay, two moments, root, quotient, sum and step of torch.optim.adamw, each a pass over its
-/// operands: 20 tensors read or written for Adam's two states, 5 for each state less.
+/// The passes of torch.optim.adamw are weight decay, two moments, root, quotient, sum and step. They read or
+/// write 20 tensors for Adam's two states: 5 without states and 7.5 for each.
 double unfused_host_bytes(const Optimizer& optimizer, double width) {
   constexpr double kFloat = 4, kNoState = 5, kOfState = 7.5;
   const double states = static_cast<double>(state_bytes_per_element(optimizer)) / kFloat;

@@ -1,4 +1,4 @@
-// The optimizer's update on the host: bytes, cores, vector width, sockets (docs/models/offload.md).
+// The optimizer's update on the host, from bytes, cores, vector width and sockets (docs/models/offload.md).
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,19 @@
 
 namespace foretrain {
 
-/// How the ranks of a node update their shares on its cores, all at the same time.
+/// An update in which all ranks of a node step their shares on its cores at the same time.
 struct HostUpdate {
-  double elements = 0;           ///< of one rank
-  double bytes_per_element = 0;  ///< that its cores read and write
+  double elements = 0;           ///< elements of one rank
+  double bytes_per_element = 0;  ///< bytes that its cores read and write
   int passes = 1;                ///< kernels over all elements; one is the fused Adam
-  int ranks = 1;                 ///< of the node
-  int threads = 0;               ///< of one rank; 0: every rank starts one for each core of the node
+  int ranks = 1;                 ///< ranks of the node
+  int threads = 0;               ///< threads of one rank; 0: every rank starts one for each core of the node
 };
 
-/// What an update on the host waits for.
+/// The resource that an update on the host waits for.
 enum class HostBound : std::uint8_t { memory, threads, arithmetic };
-/// "the memory of the host", "the threads of a rank", "the arithmetic of its cores".
+/// Returns the resource in words: "the memory of the host", "the threads of a rank", "the arithmetic of the
+/// host's cores".
 const char* words_of(HostBound bound);
 
 /// Time of an optimizer update on the CPU, and the resource that bounds it.
@@ -30,18 +31,19 @@ struct HostUpdateTime {
   HostBound bound = HostBound::memory;
 };
 
-/// Of one rank; ranks of a node share its memory. A rank's state lies in the memory of one socket.
+/// Returns the time of one rank. Ranks of a node share its memory; a rank's state lies in the memory of one
+/// socket.
 HostUpdateTime host_update_time(const HostUpdate& update, const Host& host);
 
-/// What the rates of the host rest on: "the memory of 2 x AMD EPYC 7742", or what is assumed.
+/// Returns the basis of the host's rates: "2 x AMD EPYC 7742 of the catalog, …", or what is assumed.
 std::string basis_of_host(const Host& host);
 
-/// Bytes that one pass of a vectorised update reads and writes for each element: gradient read, weight and
-/// states read and written, each of `width` bytes.
+/// Returns the bytes that one pass of a vectorised update reads and writes for each element. The gradient is
+/// read, weight and states are read and written, each of `width` bytes.
 double fused_host_bytes(const Optimizer& optimizer, double width);
-/// The same of PyTorch's loop over tensors, which runs an operator for each term of the formula.
+/// Returns the same for PyTorch's loop over tensors, which runs an operator for each term of the formula.
 double unfused_host_bytes(const Optimizer& optimizer, double width);
-/// Its operators.
+/// Returns the number of operators of that loop.
 int unfused_host_passes(const Optimizer& optimizer);
 
 }  // namespace foretrain

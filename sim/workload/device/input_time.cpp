@@ -1,9 +1,10 @@
-// A batch costs CPU time on the reference core (multiplied by the host's slowdown), work of the kernel on
-// pages (not multiplied: it was measured in virtual machines, whose page faults cost more by about what older
-// cores are slower) and waiting for storage.
+// Costs of an input pipeline. A batch costs CPU time on the reference core, work of the operating system's
+// kernel on pages, and waiting for storage.
 //
-// Decoding is charged to the job's cores, on which all ranks of a node compete. docs/sources/host.md has the
-// measured times of the reference core.
+// The CPU time is multiplied by the host's slowdown. The work on pages is not: it was measured in virtual
+// machines, whose page faults cost more by about as much as older cores are slower. Decoding is charged to
+// the job's cores, on which all ranks of a node compete. docs/sources/host.md has the measured times of the
+// reference core.
 #include "sim/workload/device/input_time.hpp"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ namespace {
 
 constexpr std::int64_t kLabelBytes = 8, kFloatBytes = 4;
 
-/// How the loaders differ. Times on the reference core.
+/// Differences between the loaders. Times are on the reference core.
 struct LoaderTraits {
   double decode = 1;  ///< CPU time of a sample / that of PIL and torchvision
   Time per_sample{};  ///< index, call and list
@@ -31,9 +32,9 @@ struct LoaderTraits {
   bool processes = false;
 };
 
-/// torch: per sample and batch by the difference between loops with no worker, one worker, and the bare item
-/// (docs/sources/host.md 1). The others are assumed: libjpeg-turbo called
-/// from C++ without PIL; DALI's CPU decoder 1.75 times, its hybrid decoder 3 times as fast.
+/// Returns the costs of a loader. torch: per sample and batch from the difference between loops with no
+/// worker, one worker, and the bare item (docs/sources/host.md 1). The others are assumed: tf_data calls
+/// libjpeg-turbo from C++ without PIL; DALI's CPU decoder is 1.75 times, its hybrid decoder 3 times as fast.
 LoaderTraits traits_of(LoaderKind kind) {
   switch (kind) {
     case LoaderKind::torch:
@@ -72,20 +73,24 @@ Bytes stored_bytes(const Workload& workload) {
 
 Time over(Bytes bytes, ByteRate rate) { return rate.per_second > 0 ? bytes / rate : Time::zero(); }
 
-/// Bytes written and read again when a batch is put together, handed over, pinned and copied to the GPU.
+/// Returns the bytes written and read when a batch is put together, handed over, pinned and copied to the
+/// GPU.
+// A stored file is written and read once; the finished batch passes memory six times.
 Bytes memory_traffic(const Workload& workload, const InputSite& site) {
   const Bytes read = site.storage.kind == StorageKind::none ? Bytes{} : stored_bytes(workload);
   return read * 2 + batch_bytes(workload) * 6;
 }
 
-/// In-order delivery: of the workers' next batches the slowest holds the others up, which prefetching spreads
-/// over several. Threads share out samples, not batches.
+/// Returns the factor of in-order delivery. The slowest of the workers' next batches holds the others up,
+/// which prefetching spreads over several batches. Threads share out samples, not batches, so their factor is
+/// 1.
 double order_factor(const DataSet& data, std::int64_t batch) {
   if (!traits_of(data.loader).processes) return 1;
   const double spread = data.decode_spread / std::sqrt(static_cast<double>(batch));
   return 1 + spread * expected_normal_maximum(data.workers_per_gpu) / std::max(1, data.prefetch);
 }
 
+/// Returns the time to collate a batch: large ones land in newly mapped memory, where every page faults.
 Time collating(Bytes bytes, const Host& host, bool in_new_pages) {
   return in_new_pages && bytes.count >= kMappedBatch ? bytes / ByteRate{kFaultingCopy}
                                                      : bytes / host.memory_bandwidth;
@@ -96,6 +101,7 @@ Time read_cpu(const Workload& workload, const InputSite& site) {
                                                 : stored_bytes(workload) / site.node.host.memory_bandwidth;
 }
 
+/// Returns the time that one worker waits for storage: a latency for each sample, and its stream's bandwidth.
 Time read_wait(const Workload& workload, const InputSite& site) {
   if (site.storage.kind == StorageKind::none) return Time::zero();
   return times(site.storage.latency, static_cast<double>(workload.batch_per_gpu)) +
@@ -124,7 +130,7 @@ Time taking_time(const Workload& workload, const LoaderTraits& loader, const Hos
 
 constexpr double kLargestGpuBatch = 1e15, kLargestJobBatch = 1e18;  ///< bytes
 
-/// What the times below would be cut off at is no answer.
+/// Throws InputError for sizes and times that cannot be represented: a clipped time would be a wrong answer.
 void refuse_endless_input(const InputCosts& costs, Time made, const Workload& workload,
                           const InputSite& site) {
   const double batch = static_cast<double>(std::max(batch_bytes(workload), stored_bytes(workload)).count);
@@ -180,6 +186,7 @@ InputCosts input_costs(const Workload& workload, const InputSite& site) {
       data.loader == LoaderKind::dali_gpu ? Time::zero() : collating(batch, host, loader.processes);
   costs.worker_cpu = times(made, host.slowdown) + collate + read_cpu(workload, site);
   costs.one_batch = costs.worker_cpu + read_wait(workload, site);
+  // Number of workers, less what the slowest batch costs; at least one works.
   const double alongside = std::max(1, data.workers_per_gpu) / order_factor(data, workload.batch_per_gpu);
   costs.workers = times(costs.one_batch, 1 / std::max(1.0, alongside));
   costs.storage = storage_interval(workload, site);

@@ -1,18 +1,21 @@
-// The table of families. Fitted rows and their sources: docs/models/kernel_time.md.
+// The table of families: efficiencies of large kernels by architecture. Fitted rows and their sources:
+// docs/models/kernel_time.md.
 #include "sim/workload/device/kernel_calibration.hpp"
 
 namespace foretrain {
 namespace {
 
+/// The constants that differ between families.
 struct FamilyConstants {
   ComputeEfficiency conv, gemm, attention;  // {CUDA cores, TF32, 16 bit, fp8}
   double operand_loading;
 };
 
-/// CUDA cores since Pascal reach their peak but for what product_time and convolution_time say.
+/// CUDA cores since Pascal reach their peak, except for the losses in product_time and convolution_time.
 constexpr double kCores = 1;
-/// Pascal's cores also do the index arithmetic of a convolution, for which later ones have integer cores;
-/// identified by training rates of P100, after its kernels had been seen (docs/models/convolution.md).
+/// Pascal's cores also do the index arithmetic of a convolution, for which later ones have integer cores. The
+/// value is identified by training rates of P100, after its kernels had been seen
+/// (docs/models/convolution.md).
 constexpr double kCoresWithIndices = 0.80;
 
 constexpr FamilyConstants kCpu{{0.50, 0, 0, 0}, {0.70, 0, 0, 0}, {0.50, 0, 0, 0}, 1.3};  // assumed
@@ -30,9 +33,9 @@ constexpr FamilyConstants kHopper{
     {kCores, 0.45, 0.65, 0.58}, {kCores, 0.65, 0.99, 0.89}, {kCores, 0.55, 0.63, 0.57}, 0.6};
 constexpr FamilyConstants kBlackwell{
     {kCores, 0.45, 0.66, 0.59}, {kCores, 0.61, 0.96, 0.87}, {kCores, 0.52, 0.62, 0.56}, 0.3};
-// AMD's: no training rows, assumed. Matrix products of 16 bit are the share of the peak that AMD measured
-// (MI300X: 708 of 1307 TFLOP/s, "max-achievable FLOPS" of the ROCm blogs) over what loading tiles leaves,
-// 0.80; the others stand to them as those of Ampere do.
+// AMD's families are assumed: there are no training rows. Matrix products of 16 bit reach the share of the
+// peak that AMD measured (MI300X: 708 of 1307 TFLOP/s, "max-achievable FLOPS" of the ROCm blogs) over what
+// loading tiles leaves, 0.80. The other classes have the same ratio to them as on Ampere.
 constexpr FamilyConstants kCdna{
     {0.52, 0.28, 0.41, 0.37}, {0.64, 0.61, 0.68, 0.61}, {0.54, 0.52, 0.44, 0.39}, 1.3};
 

@@ -1,16 +1,14 @@
-// An operator is its matrix products plus a remainder that only moves memory: bias sums, copies, element-wise
-// work.
-//
-// The fixed part per kernel (ramp up, ramp down) is also what makes small work inefficient: with fixed time
-// t0 and asymptotic rate r, work w runs at r w / (w + r t0).
+// Time of an operator's kernels: its matrix products plus a remainder that only moves memory, such as bias
+// sums, copies and element-wise work.
 //
 // The model is a roofline with three refinements. Tiles and waves: a matrix product is computed in tiles, one
 // for each thread block, and the last wave of blocks may fill the GPU only in part. Efficiency by class and
 // arithmetic: a product reaches a share of the data sheet's rate that is fitted for each GPU generation. A
-// fixed time for each kernel: ramp-up and ramp-down, which dominate small kernels. Time of the host's launch
-// is not part of it; that belongs to the process.
+// fixed time for each kernel: ramp-up and ramp-down, which dominate small kernels. With fixed time t0 and
+// asymptotic rate r, work w runs at r w / (w + r t0). The host's launch time is not part of it; it belongs to
+// the process.
 //
-// Bytes are counted once for each tensor that a kernel reads or writes; caches are modelled only where a
+// Bytes are counted once for each tensor that a kernel reads or writes. Caches are modelled only where a
 // tensor fits entirely (traffic_time.hpp). Times are for a GPU that runs nothing else.
 #include "sim/workload/device/kernel_time.hpp"
 
@@ -33,6 +31,7 @@ const ComputeEfficiency& efficiencies_of(OperatorClass cls, const KernelCalibrat
   return cls == OperatorClass::attention ? calibration.attention : calibration.gemm;
 }
 
+/// Returns the fraction of the peak on this arithmetic; `none` takes the one of CUDA cores.
 double efficiency(const ComputeEfficiency& of, Arithmetic arithmetic) {
   switch (arithmetic) {
     case Arithmetic::tf32:
@@ -46,8 +45,8 @@ double efficiency(const ComputeEfficiency& of, Arithmetic arithmetic) {
   }
 }
 
-/// The gain of 3 x 3 convolutions where the libraries' choice is not modelled, on CPUs and AMD's GPUs;
-/// assumed.
+/// Speedup of 3 x 3 convolutions by Winograd's algorithm on CPUs and AMD's GPUs, where the libraries' choice
+/// is not modelled; assumed.
 constexpr double kOtherWinograd = 2;
 
 bool is_other_winograd(const Operator& op, const Product& product, const Gpu& gpu, Arithmetic arithmetic) {
@@ -55,16 +54,17 @@ bool is_other_winograd(const Operator& op, const Product& product, const Gpu& gp
   const bool is_other = gpu.architecture == Architecture::cpu || is_amd(gpu.architecture);
   if (!is_other || op.cls != OperatorClass::conv || arithmetic != Arithmetic::cuda_cores) return false;
   if (product.window != 9 || product.stride != 1) return false;
+  // The gradient of the weights has the input channels times the window in n, not in k.
   const bool for_weights = product.grows == Product::Grows::depth;
   const double out = for_weights ? product.m : product.n,
                in = (for_weights ? product.n : product.k) / product.window;
   return std::min(in, out) >= kFewestChannels;
 }
 
-/// How often cuDNN moves the operands and the result of a channels_first convolution to have them in the
-/// layout of its tensor core kernels. Windows of one position mostly run as they are. Measured on an H100,
-/// relative to `transpose_passes`: 13 networks, docs/measured/h100. Kernels for TF32 in channels_first were
-/// seen to be transposed on Hopper alone.
+/// Returns the number of passes over the operands and the result of a channels_first convolution. cuDNN needs
+/// them to bring the tensors into the layout of its tensor core kernels. Windows of one position mostly run
+/// as they are. Measured on an H100, relative to `transpose_passes`: 13 networks, docs/measured/h100. Kernels
+/// for TF32 in channels_first were seen to be transposed on Hopper alone.
 double transposed_passes(const Operator& op, const Product& product, const KernelContext& context,
                          Arithmetic arithmetic) {
   struct Shares {
@@ -78,6 +78,7 @@ double transposed_passes(const Operator& op, const Product& product, const Kerne
   return context.calibration.transpose_passes * (product.window > 1 ? shares.window : shares.point);
 }
 
+/// Returns the device for one operator: rates at its class's efficiency, tiles, and costs of small products.
 ProductDevice device_of(const Operator& op, const KernelContext& context, Arithmetic arithmetic) {
   const double rate = peak_rate(op, context.gpu, context.precision, context.framework).per_second;
   ProductDevice device;
@@ -99,8 +100,8 @@ ProductDevice device_of(const Operator& op, const KernelContext& context, Arithm
   return device;
 }
 
-/// The measured formula of 16- and 8-bit products holds for plain products on these tensor cores; null: the
-/// constants of the GPU's family do.
+/// Returns the tensor cores whose measured formula holds for this product: plain, in 16 or 8 bits. Returns
+/// nullptr where the constants of the GPU's family hold instead.
 const TensorCores* measured_cores(const Operator& op, const Product& product, const KernelContext& context) {
   const bool is_plain = op.cls == OperatorClass::gemm ||
                         (op.cls == OperatorClass::attention && op.call != HostCall::fused_attention);
@@ -110,8 +111,8 @@ const TensorCores* measured_cores(const Operator& op, const Product& product, co
   return is_narrow ? tensor_cores_of(context.gpu) : nullptr;
 }
 
-/// Elements that every row of operands and results begins at a multiple of; what grows with the batch is no
-/// row's length.
+/// Returns the number of elements, at most 16, that every row of operands and results begins at a multiple
+/// of. The dimension that grows with the batch is no row's length.
 double aligned_elements(const Product& product) {
   using Grows = Product::Grows;
   constexpr std::int64_t kEnough = 16;
@@ -123,7 +124,7 @@ double aligned_elements(const Product& product) {
   return static_cast<double>(together);
 }
 
-/// Without the launch, which kernel_seconds() counts.
+/// Returns the seconds of a product by the measured formula, without the launch that kernel_seconds() counts.
 double tensor_product_time(const Operator& op, const Product& product, const KernelContext& context,
                            const TensorCores& cores, double batch) {
   using Grows = Product::Grows;
@@ -140,8 +141,10 @@ double tensor_product_time(const Operator& op, const Product& product, const Ker
                            fixed_seconds(1, context.calibration));
 }
 
-/// The call that an operator of fused attention stands for (sim/workload/layers/scaled_dot_product.cpp).
+/// Returns the call of fused attention that an operator stands for
+/// (sim/workload/layers/scaled_dot_product.cpp).
 FlashAttention flash_attention_of(const Operator& op, AttentionKernel kernel, double batch) {
+  // Samples count as heads. Backward's products hold the scores computed again, hence two per head.
   constexpr double kCausalShare = 0.5;
   const Product& scores = op.products[0];
   const double calls = scores.count * (scores.grows == Product::Grows::count ? batch : 1);
@@ -159,7 +162,7 @@ FlashAttention flash_attention_of(const Operator& op, AttentionKernel kernel, do
   return out;
 }
 
-/// Null where the attention is not one kernel, or where nobody measured such kernels.
+/// Returns nullptr where the attention is not one kernel, or where no such kernels were measured.
 const TensorCores* fused_cores(const Operator& op, const KernelContext& context) {
   if (op.call != HostCall::fused_attention || op.product_count < 2) return nullptr;
   const bool is_half =
@@ -167,6 +170,8 @@ const TensorCores* fused_cores(const Operator& op, const KernelContext& context)
   return is_half ? tensor_cores_of(context.gpu) : nullptr;
 }
 
+/// Returns the seconds of one matrix product or convolution, without the launch: measured formula, depthwise
+/// kernels, convolutions on CUDA cores, and the general roofline, in this order.
 double product_time(const Operator& op, const Product& product, const KernelContext& context, double batch) {
   if (const TensorCores* cores = measured_cores(op, product, context))
     return tensor_product_time(op, product, context, *cores, batch);
@@ -193,11 +198,12 @@ double product_time(const Operator& op, const Product& product, const KernelCont
   return time;
 }
 
-/// On the cores that are no tensor cores.
+/// Returns the seconds of FLOPs on the cores that are no tensor cores.
 double vector_seconds(double flops, const Gpu& gpu) {
   return flops / (gpu.fp32.per_second * gpu.sustained_clock);
 }
 
+/// Returns how often the operator really moves its bytes: more than once for normalizations.
 double passes(const Operator& op, const KernelContext& context, double samples) {
   const KernelCalibration& calibration = context.calibration;
   if (op.cls != OperatorClass::normalization) return 1;
@@ -206,7 +212,8 @@ double passes(const Operator& op, const KernelContext& context, double samples) 
   return batch_norm_passes(op, context, samples, usual);
 }
 
-/// What moves memory beside products, or as long as its blocks' arithmetic takes: the longer of them, almost.
+/// Returns the seconds of the work beside products: nearly the longer of its memory traffic and its blocks'
+/// arithmetic.
 double rest_seconds(const Operator& op, double bytes, const KernelContext& context, double samples) {
   constexpr double kOverlap = 4;
   const double memory = memory_seconds(
@@ -217,9 +224,9 @@ double rest_seconds(const Operator& op, double bytes, const KernelContext& conte
   return blocks > 0 ? overlapped(blocks, memory, kOverlap) : memory;
 }
 
-/// Autocast: operators that stay in 32 bit hand their result on in 16, softmax and loss
-/// take 16 bit as well. Each cast reads 4 bytes an element and writes 2, or the other way round; the
-/// operator's own bytes are 8 an element forward, 12 backward.
+/// Returns the bytes of autocast's conversions. Operators that stay in 32 bit return their result in 16;
+/// softmax and loss take 16 bit as well. Each cast reads 4 bytes an element and writes 2, or the other way
+/// round. The operator's own bytes are 8 an element forward and 12 backward.
 double cast_bytes(const Operator& op, const KernelContext& context, double samples) {
   const bool autocast = is_half(context.precision) && profile_of(context.framework).autocasts &&
                         context.framework.execution != Execution::compiled;
@@ -240,6 +247,7 @@ double kernel_seconds(const Operator& operation, const KernelContext& context, s
     return op.over_model *
            fused_attention_seconds(flash_attention_of(op, context.framework.attention, samples), context.gpu,
                                    *cores, context.calibration);
+  // The bytes of products overlap with their arithmetic; `rest` are the others.
   double rest = op.bytes.at(samples), busy = 0;
   for (int i = 0; i < op.product_count; ++i) {
     rest -= op.products[i].bytes.at(samples);

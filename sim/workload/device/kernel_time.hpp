@@ -1,5 +1,5 @@
-// How long a kernel runs: matrix products in tiles, everything else by the bytes it moves, with constants of
-// the GPU's family.
+// Time of a kernel: matrix products in tiles, everything else by the bytes it moves, with constants of the
+// GPU's family.
 #pragma once
 
 #include "sim/base/units.hpp"
@@ -12,41 +12,40 @@
 
 namespace foretrain {
 
-/// What the kernels of a run share.
+/// The facts that all kernels of a run share. Holds references to the GPU and the calibration, which must
+/// outlive it.
 struct KernelContext {
   const Gpu& gpu;
   const KernelCalibration& calibration;
   Precision precision = Precision::fp32;
   Framework framework{};
-  /// In 16 bit everything but the loss runs in it, without casts (Workload::half_weights).
+  /// Under a 16-bit precision everything but the loss runs in 16 bits, without casts
+  /// (Workload::half_weights).
   bool half_weights = false;
 };
 
-/// One operator at one batch size. Plain products in 16 and 8 bits and fused attention in 16 bits, on GPUs of
-/// tensor_cores_of(), take tensor_product_seconds() and fused_attention_seconds(); all else time_scale times
-/// the sum of
-///   kernels x (launch_gap + minimum),
-///   for each matrix product (arithmetic^p + memory^p)^(1/p), with its arithmetic in tiles (product_time),
-///   the rest of its bytes at the achieved bandwidth; bytes that fit the cache at the cache's;
-/// or of the time that the operator states.
+/// Returns the time of one operator at one batch size. Plain products in 16 and 8 bits and fused attention in
+/// 16 bits take tensor_product_seconds() and fused_attention_seconds() on GPUs of tensor_cores_of(). An
+/// operator with a stated time (Operator::stated) takes that time. Every other takes the sum of
+/// - kernels x (launch_gap + minimum),
+/// - (arithmetic^p + memory^p)^(1/p) for each matrix product, with its arithmetic in tiles (product_time),
+/// - the rest of its bytes at the achieved bandwidth, or at the cache's for bytes that fit the cache.
+/// KernelCalibration::time_scale multiplies each of these times, stated ones too.
 Time kernel_time(const Operator& op, const KernelContext& context, std::int64_t batch);
-/// That sum, before time_scale.
+/// Returns the same time in seconds, before time_scale.
 double kernel_seconds(const Operator& op, const KernelContext& context, std::int64_t batch);
 
-/// A kernel that only moves bytes (bucket copies, casts, optimizer launches).
+/// Returns the time of a kernel that only moves bytes (bucket copies, casts, optimizer launches).
 Time memory_kernel_time(Bytes bytes, const Gpu& gpu, const KernelCalibration& calibration);
 
-// How long one matrix product or convolution runs: tiles in waves over the multiprocessors, or memory
-// traffic.
-
-/// What a product runs on.
+/// The device as a product uses it, for product_seconds().
 struct ProductDevice {
   Arithmetic arithmetic = Arithmetic::cuda_cores;
   bool is_convolution = false;  ///< its kernels have no small square tiles
-  double flops_per_s = 0;       ///< of one multiprocessor at the class's large-product efficiency
+  double flops_per_s = 0;       ///< rate of one multiprocessor at the class's efficiency for large products
   double flops_per_clock = 0;   ///< peak of one multiprocessor
   int multiprocessors = 1;
-  double bytes_per_s = 0;  ///< of memory, achieved
+  double bytes_per_s = 0;  ///< achieved memory bandwidth
   double element_bytes = 4;
   const ProductCosts* costs = nullptr;
   bool is_simt = false;     ///< CUDA cores since Pascal: measured kernel by kernel (ProductCosts)
@@ -55,11 +54,11 @@ struct ProductDevice {
   double overlap_power = 2.7;  ///< KernelCalibration::roofline_power
 };
 
-/// Arithmetic seconds of the best of the library's tiles and splits of the depth: waves x tile time, where
-/// waves = ceil(ceil(m / tile m) ceil(n / tile n) count split / multiprocessors) and tile time = 2 tile_m
-/// tile_n (k / split + prologue) / (rate x tile efficiency). A split depth adds the partial sums' traffic.
-/// All serial steps together. Formula and constants: docs/models/kernel_time.md, of CUDA cores
-/// docs/models/products.md.
+/// Returns the seconds of arithmetic for the best of the library's tiles and splits of the depth, all serial
+/// steps together. The time is waves x tile time, where waves = ceil(ceil(m / tile m) ceil(n / tile n) count
+/// split / multiprocessors) and tile time = 2 tile_m tile_n (k / split + prologue) / (rate x tile
+/// efficiency). A split depth adds the traffic of the partial sums. Formula and constants:
+/// docs/models/kernel_time.md, for CUDA cores docs/models/products.md.
 double product_seconds(const Product& product, double batch, const ProductDevice& device);
 
 }  // namespace foretrain

@@ -1,5 +1,5 @@
-// Names of the kernels that PyTorch 2.1 ran on six GPUs (docs/measured/kernels.csv, column kernel): names
-// alone, no times.
+// Tables of tile shapes, from the names of the kernels that PyTorch 2.1 ran on six GPUs
+// (docs/measured/kernels.csv, column kernel). Only names were used, no times.
 #include "sim/workload/device/library_tiles.hpp"
 
 #include <array>
@@ -35,7 +35,7 @@ constexpr std::array<Tile, 13> kHopperTiles{{{256, 128},
                                              {64, 32},
                                              {32, 64},
                                              {32, 32}}};
-/// cuDNN's scudnn kernels, either way round.
+/// Tiles of cuDNN's scudnn kernels, in both orientations.
 constexpr std::array<Tile, 5> kConvolution{{{128, 128}, {128, 64}, {64, 128}, {128, 32}, {32, 128}}};
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Which tile shapes the libraries have for a matrix product: facts of cuBLAS and cuDNN, by architecture.
+// Tile shapes that the libraries have for a matrix product: facts of cuBLAS and cuDNN, by architecture.
 #pragma once
 
 #include <span>
@@ -21,9 +21,9 @@ struct LibraryTiles {
   std::span<const Tile> convolution;  ///< implicit GEMM: wide in one direction at least
 };
 
-/// Of products on tensor cores, and of GPUs whose kernels nobody has listed.
+/// Returns the tiles of products on tensor cores, and of GPUs whose kernels nobody has listed.
 LibraryTiles usual_tiles();
-/// Of products on CUDA cores.
+/// Returns the tiles of products on CUDA cores.
 LibraryTiles core_tiles(const Gpu& gpu);
 
 }  // namespace foretrain

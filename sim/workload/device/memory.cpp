@@ -1,7 +1,12 @@
-// Memory of one GPU in training: what stays for the whole step plus the larger of two transient peaks.
+// Memory of one GPU in training: the accounts that stay for the whole step, plus the larger of two transient
+// peaks.
 //
-// The peak is reached either around the turn from forward to backward, when most activations are kept, or in
-// the optimizer step (foreach temporaries), never both.
+// One peak is around the turn from forward to backward, when most activations are kept. The other is in the
+// optimizer step, which makes temporaries (foreach). They never occur together, so their maximum counts. The
+// first peak comes from the lifetimes of all tensors (tape/lifetimes.hpp), which differ by the width in which
+// activations are stored; weights, gradients and states are products of element counts and widths. A strategy
+// divides each account by its share before its own buffers are added. memory_ledger() divides the same sum by
+// class of tensors and phase.
 #include "sim/workload/device/memory.hpp"
 
 #include <algorithm>
@@ -14,8 +19,8 @@
 namespace foretrain {
 namespace {
 
-/// CUDA context with the kernels of cuBLAS and cuDNN and their handles' workspaces; AMD's are assumed to be
-/// as large as those of their years. Recalled ranges (docs/models/memory.md).
+/// Returns the bytes of the CUDA context with the kernels of cuBLAS and cuDNN and their handles' workspaces.
+/// AMD's are assumed to be as large as those of their years. Ranges are unverified (docs/models/memory.md).
 double context_bytes(Architecture architecture) {
   switch (architecture) {
     case Architecture::cpu:
@@ -40,21 +45,22 @@ double context_bytes(Architecture architecture) {
   return 0;
 }
 
-/// NCCL's buffers and kernels; recalled as well.
+/// Bytes of NCCL's buffers and kernels; unverified as well.
 constexpr double kNcclBytes = 350e6;
-/// Scratch memory of the convolution algorithms that cuDNN's benchmark chooses: some times what the largest
-/// convolution reads and writes, up to a limit beyond which it finds no faster one; and the holes that
-/// scratch blocks leave between tensors of many sizes, by activations. Fitted to the largest batches of
-/// ResNet-50 on cards of 16 to 48 GB (docs/models/memory.md).
+/// Scratch memory of the convolution algorithms that cuDNN's benchmark chooses. It is a multiple of what the
+/// largest convolution reads and writes, up to a limit beyond which no faster algorithm is found. Scratch
+/// blocks also leave holes between tensors of many sizes, in proportion to activations. Fitted to the largest
+/// batches of ResNet-50 on cards of 16 to 48 GB (docs/models/memory.md).
 constexpr double kScratchPerByte = 8, kMostScratch = 2.6e9, kMostScratchHalf = 2.25e9, kScratchHoles = 0.052;
-constexpr std::int64_t kTwoStates = 8;             ///< bytes per element: foreach keeps a temporary for each
-constexpr double kMostBytes = 1e17;                // seven of them still fit
-constexpr std::int64_t kLargestBatch = 1'000'000;  ///< that may be asked for (model.batch_per_gpu)
+constexpr std::int64_t kTwoStates = 8;  ///< bytes per element: foreach keeps a temporary for each
+constexpr double kMostBytes = 1e17;     // seven of them still fit
+/// Largest batch that may be requested (model.batch_per_gpu).
+constexpr std::int64_t kLargestBatch = 1'000'000;
 
 Bytes whole(double bytes) { return {static_cast<std::int64_t>(std::clamp(bytes, 0.0, kMostBytes))}; }
 
-/// Adam's denominators; until PyTorch 2.1 its step sizes' quotients, too. One set was measured with 2.11
-/// (docs/measured/h100).
+/// Returns the bytes of foreach's temporaries: Adam's denominators and, until PyTorch 2.1, the quotients of
+/// its step sizes. One set was measured with 2.11 (docs/measured/h100).
 double foreach_temporaries(const Workload& workload, double parameter_bytes) {
   const Optimizer& optimizer = workload.optimizer;
   if (optimizer.form != OptimizerForm::foreach) return 0;
@@ -71,7 +77,7 @@ double buffer_bytes(const ExpandedModel& model) {
   return sum;
 }
 
-/// Elements of the weights of matrix products: autocast keeps a 16-bit copy of each for the step.
+/// Returns the elements of the weights of matrix products: autocast keeps a 16-bit copy of each for the step.
 double product_weights(const ExpandedModel& model) {
   std::vector<bool> multiplies(model.layer_names.size(), false);
   for (const Operator& op : model.forward) {
@@ -89,12 +95,12 @@ double product_weights(const ExpandedModel& model) {
 
 constexpr double kFull = 4, kHalf = 2;  ///< bytes of an element in fp32 and in 16 bit
 
-/// What all parameters of a network take before a strategy divides it.
+/// Bytes of all parameters of a network before a strategy divides them.
 struct ParameterBytes {
   double weights = 0, gradients = 0, optimizer = 0, updated = 0;  ///< `updated`: what the optimizer steps on
 };
 
-/// Those that are not packed have 16 bits.
+/// Returns the bytes of frozen weights where those that are not packed have 16 bits.
 double frozen_half_bytes(const ExpandedModel& model) {
   double sum = 0;
   for (const Parameter& parameter : model.frozen)
@@ -103,7 +109,8 @@ double frozen_half_bytes(const ExpandedModel& model) {
   return sum;
 }
 
-/// Of an optimizer that steps inside of backward: the gradient that is stepped, and the next one.
+/// Returns the bytes for an optimizer that steps inside of backward: the gradient that is stepped, and the
+/// next one.
 ParameterBytes stepped_in_backward(const ExpandedModel& model, ParameterBytes bytes) {
   std::int64_t largest = 0;
   for (const Parameter& parameter : model.parameters) largest = std::max(largest, parameter.elements);
@@ -113,8 +120,8 @@ ParameterBytes stepped_in_backward(const ExpandedModel& model, ParameterBytes by
   return bytes;
 }
 
-/// Weights have their own types, gradients and states those of their weights; beside weights that
-/// half_weights makes narrow lie masters and states in fp32.
+/// Returns the bytes of all parameters. Weights have their own types; gradients and states have those of
+/// their weights. Beside weights that half_weights makes narrow, masters and states in fp32 are held.
 ParameterBytes bytes_of_all(const Workload& workload, const StrategyMemory& strategy) {
   const ExpandedModel& model = *workload.model;
   const auto elements = static_cast<double>(model.parameter_elements());
@@ -139,7 +146,8 @@ ParameterBytes parameter_bytes(const Workload& workload, const StrategyMemory& s
   return workload.optimizer.in_backward ? stepped_in_backward(*workload.model, bytes) : bytes;
 }
 
-/// Of the copies that autocast keeps for the step, where the recorded storages do not have them.
+/// Returns the bytes of the copies that autocast keeps for the step, where the recorded storages do not have
+/// them.
 double cast_bytes(const Workload& workload) {
   const bool casts =
       is_half(workload.precision) && !has_half_weights(workload) && !workload.model->keeps_types;
@@ -156,7 +164,7 @@ double scratch_bytes(const ExpandedModel& model, double batch, bool half, double
          kScratchHoles * activations;
 }
 
-/// The 16-bit copy of the largest packed weight, which its product reads.
+/// Returns the bytes of the 16-bit copy of the largest packed weight, which its product reads.
 double unpacked_bytes(const ExpandedModel& model) {
   std::int64_t largest = 0;
   for (const Parameter& parameter : model.frozen) {
@@ -165,13 +173,13 @@ double unpacked_bytes(const ExpandedModel& model) {
   return kHalf * static_cast<double>(largest);
 }
 
-/// Gradients of weights come one by one in backward, and are gone before the next step.
+/// True where gradients of weights are made one by one in backward and are freed before the next step.
 bool makes_gradients_anew(const Workload& workload, const MemorySite& site) {
   return workload.loop.zero_grad == TrainingLoop::ZeroGrad::set_to_none && site.gpus == 1 &&
          !workload.optimizer.in_backward;
 }
 
-/// What is there at the worst moment beyond weights, all gradients and the optimizer's state.
+/// Returns the bytes at the worst moment beyond weights, all gradients and the optimizer's state.
 double transient_bytes(const Workload& workload, const MemorySite& site, double batch,
                        const ParameterBytes& parameters) {
   const bool anew = makes_gradients_anew(workload, site);
@@ -183,6 +191,7 @@ double transient_bytes(const Workload& workload, const MemorySite& site, double 
       unpacked_bytes(*workload.model);
   const double updated = site.strategy.optimizer * parameters.updated;
   const double temporaries = foreach_temporaries(workload, updated);
+  // Gradients that are made anew are part of the peak, but are counted as an account already.
   return std::max(anew ? peak - parameters.gradients : peak, temporaries);
 }
 
@@ -232,7 +241,7 @@ MemoryUse memory_use(const Workload& workload, const MemorySite& site) {
 
 namespace {
 
-/// From these operators on a network makes its scores and its loss: its last product, and what follows.
+/// Returns the layer of the last product: from there on a network makes its scores and its loss.
 std::uint32_t first_of_head(const ExpandedModel& model) {
   for (std::size_t i = model.forward.size(); i > 0; --i) {
     if (model.forward[i - 1].product_count > 0) return model.forward[i - 1].layer;
@@ -242,7 +251,7 @@ std::uint32_t first_of_head(const ExpandedModel& model) {
 
 enum class TensorClass : std::uint8_t { saved, scores, gradients };
 
-/// Of what lives from this moment on; `head`: first_of_head().
+/// Returns the class of a tensor that lives from this moment on; `head` is first_of_head().
 TensorClass class_of(const ExpandedModel& model, std::uint32_t head, std::uint32_t moment) {
   if (moment < model.forward.size())
     return model.forward[moment].layer >= head ? TensorClass::scores : TensorClass::saved;
@@ -253,13 +262,13 @@ TensorClass class_of(const ExpandedModel& model, std::uint32_t head, std::uint32
   return op.backward ? TensorClass::gradients : TensorClass::saved;  // computed once more
 }
 
-/// What lives at the fullest moment from `from` to `until`, by class; `weights`: gradients of parameters that
-/// are made anew.
+/// The bytes at the fullest moment, by class. `weights` are gradients of parameters that are made anew.
 struct FullestMoment {
   std::array<double, 3> of_class{};
   double weights = 0;
 };
 
+/// Finds the moment from `from` up to, but not including, `until` with most bytes, and sums what lives then.
 FullestMoment fullest_moment(const ExpandedModel& model, double batch, ActivationWidth width,
                              double anew_width, std::uint32_t from, std::uint32_t until) {
   const Lifetimes& all = model.lifetimes;

@@ -1,6 +1,6 @@
-// The factors of a run stand last in both formulas, so what comes before them is kept. An operator's number
-// is its place in the network's own arrays: a table of addresses would cost a long network more than all else
-// here.
+// A cache of operator costs. The factors of a run stand last in both formulas, so everything before them is
+// kept. An operator's number is its place in the network's own arrays: a table of addresses would cost a long
+// network more than all other work here.
 #include "sim/workload/device/operator_costs.hpp"
 
 #include <cassert>
@@ -10,7 +10,7 @@ namespace foretrain {
 
 namespace {
 
-/// `op` is a member of one of the steps.
+/// Returns the index of the step that holds `op` as a member.
 std::size_t place_of_step(const Operator& op, const std::vector<BackwardStep>& steps) {
   const auto bytes = reinterpret_cast<const char*>(&op) - reinterpret_cast<const char*>(&steps.front().op);
   return static_cast<std::size_t>(bytes) / sizeof(BackwardStep);
@@ -44,7 +44,7 @@ void OperatorCosts::use(const KernelCalibration& kernels, const HostCalibration&
   for (OfBatch& kept : kept_) kept.batch = -1;
 }
 
-/// The one that was made first makes room.
+/// Selects the costs of a batch. Where none are kept, those made first are replaced.
 void OperatorCosts::choose(std::int64_t batch) {
   for (std::size_t i = 0; i < kept_.size(); ++i) {
     if (kept_[i].batch == batch) return void(chosen_ = i);

@@ -1,4 +1,4 @@
-// What the operators of a network cost before the run's own factors: computed once, however many runs are
+// Costs of a network's operators before the run's own factors. They are computed once, however many runs are
 // priced.
 #pragma once
 
@@ -11,9 +11,10 @@
 
 namespace foretrain {
 
-/// Of the operators of one workload's network on one GPU. Runs that differ in KernelCalibration::time_scale,
-/// in HostCalibration::time_scale and in the batch may ask for them in turn; the last few batches are kept.
-/// Runs with other constants may, too, but compute them anew.
+/// The costs of the operators of one workload's network on one GPU. Runs that differ in
+/// KernelCalibration::time_scale, in HostCalibration::time_scale and in the batch may ask for them in turn;
+/// the last few batches are kept. Runs with other constants may do so too, but everything is computed anew
+/// for them. Not thread-safe: at() and use() change the kept costs.
 class OperatorCosts {
  public:
   struct Cost {
@@ -21,25 +22,25 @@ class OperatorCosts {
     Time host{};          ///< host_time() on the reference CPU
   };
 
-  /// Both must outlive it; the workload's batch does not matter.
+  /// Keeps references to both arguments, which must outlive it. The workload's batch does not matter.
   OperatorCosts(const Workload& workload, const Gpu& gpu);
 
-  /// From here on with these constants.
+  /// Selects the constants for the following calls of at().
   void use(const KernelCalibration& kernels, const HostCalibration& host);
   std::size_t size() const { return operators_.size(); }
-  /// The number of an operator of the network, below size(); it must be one of them, not a copy.
+  /// Returns the number of an operator, below size(). The operator must be one of the network's, not a copy.
   std::size_t number_of(const Operator& op) const;
-  /// Of that operator on a batch. Requires use().
+  /// Returns the costs of that operator on a batch, computed on first use. Requires use().
   const Cost& at(std::size_t number, std::int64_t batch);
 
  private:
-  /// Of all operators on one batch; those that nobody asked for yet have kUnknown.
+  /// Costs of all operators on one batch; those that nobody asked for yet have kUnknown.
   struct OfBatch {
     std::int64_t batch = -1;
     std::vector<Cost> costs;
   };
   static constexpr double kUnknown = -1;
-  /// A step's, that of an epoch's last step, a validation's, and one more.
+  /// Batches kept: a step's, that of an epoch's last step, a validation's, and one more.
   static constexpr std::size_t kKeptBatches = 4;
   void choose(std::int64_t batch);
 

@@ -1,5 +1,6 @@
-// The libraries choose among a few tile shapes by a heuristic that mostly finds the fastest; we take the
-// fastest. Tiles that could not win even with full waves are passed over.
+// Time of a matrix product in tiles (docs/models/products.md). The libraries choose among a few tile shapes
+// by a heuristic that mostly finds the fastest, so the fastest is taken. Tiles that could not win even with
+// full waves are skipped.
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -10,19 +11,21 @@ namespace foretrain {
 namespace {
 
 constexpr double kLargestSplit = 64;
-constexpr double kShortestDepth = 64;  // of one part of a split product
+constexpr double kShortestDepth = 64;  // depth of one part of a split product
 
+/// The sizes of a product at one batch, after padding.
 struct Sizes {
   double m, n, k, count;
 };
 
+/// Rounds the channels of each window position up to a multiple; single channels stay as they are.
 double padded(double size, double window, double multiple) {
   if (size < window) return size;
   return std::ceil(size / window / multiple) * multiple * window;
 }
 
-/// Tensor cores take their operands in groups of 16 bytes: channels (of each window position) are padded to
-/// that.
+/// Returns the sizes that are computed. Tensor cores take their operands in groups of 16 bytes, so channels
+/// (of each window position) are padded to that.
 Sizes sizes_of(const Product& product, double batch, const ProductDevice& device) {
   Sizes s{product.m, product.n, product.k, product.count};
   if (product.grows == Product::Grows::rows) s.m *= batch;
@@ -35,8 +38,9 @@ Sizes sizes_of(const Product& product, double batch, const ProductDevice& device
   return s;
 }
 
-/// Operands come into the multiprocessor (once a tile), and from its shared memory into registers: each
-/// thread computes 8 x 8 results, for which it reads 16 numbers. Both overlap with the arithmetic.
+/// Returns the efficiency of a tile on CUDA cores. Operands come into the multiprocessor once a tile, and
+/// from its shared memory into registers. Each thread computes 8 x 8 results, for which it reads 16 numbers.
+/// Both overlap with the arithmetic.
 double core_tile_efficiency(double intensity, const ProductDevice& device) {
   constexpr double kSharedBytesPerClock = 128;  // NVIDIA's programming guide: 32 banks of 4 bytes
   constexpr double kThreadIntensity = 8 * 8 / (8. + 8);
@@ -47,8 +51,8 @@ double core_tile_efficiency(double intensity, const ProductDevice& device) {
   return std::pow(1 + std::pow(filling, p) + std::pow(reading, p), -1 / p);
 }
 
-/// Operands a tile loads grow with its edges, its work with its area. On tensor cores, time for loading is
-/// added to time for arithmetic.
+/// Returns the efficiency of a tile: the operands that it loads grow with its edges, its work with its area.
+/// On tensor cores, time for loading is added to time for arithmetic.
 double tile_efficiency(const Tile& tile, const ProductDevice& device) {
   const double intensity = tile.m * tile.n / (tile.m + tile.n);
   if (device.is_simt) return core_tile_efficiency(intensity, device);
@@ -56,7 +60,7 @@ double tile_efficiency(const Tile& tile, const ProductDevice& device) {
          (intensity + device.costs->operand_loading * device.flops_per_clock * device.element_bytes / 256);
 }
 
-/// A product cut into one kind of tile; `split` parts of its depth run as units of their own.
+/// A product cut into tiles of one shape; `split` parts of its depth run as units of their own.
 struct Tiling {
   double tiles = 0, unit_flops_per_depth = 0, rate = 0;
   Tiling(const Tile& tile, const Sizes& s, const ProductDevice& device)
@@ -69,6 +73,7 @@ double prologue_of(const ProductDevice& device) {
   return device.is_simt ? device.costs->core_prologue_depth : device.costs->prologue_depth;
 }
 
+/// Returns the seconds with the depth cut into `split` parts: whole waves, and traffic of the partial sums.
 double seconds_with(const Tiling& tiling, double split, const Sizes& s, const ProductDevice& device) {
   const double waves = std::ceil(tiling.tiles * split / device.multiprocessors);
   const double partial_sums = split > 1 ? 8 * s.m * s.n * s.count * split / device.bytes_per_s : 0;
@@ -76,7 +81,7 @@ double seconds_with(const Tiling& tiling, double split, const Sizes& s, const Pr
          partial_sums;
 }
 
-/// What all waves would take if none were partly empty: no split from this one on can be faster.
+/// Returns the time if no wave were partly empty: neither this split nor a larger one can be faster.
 double least_seconds(const Tiling& tiling, double split, const Sizes& s, const ProductDevice& device) {
   const double depth = s.k + split * prologue_of(device);
   return tiling.tiles * tiling.unit_flops_per_depth * depth / (tiling.rate * device.multiprocessors);
@@ -87,8 +92,8 @@ std::span<const Tile> tiles_of(const Sizes& s, const ProductDevice& device) {
   return s.count > 1 ? device.tiles.batched : device.tiles.single;
 }
 
-/// The libraries' kernels for batched products and for convolutions over positions do not split on CUDA
-/// cores.
+/// Returns the largest split. On CUDA cores the libraries' kernels for batched products, and for convolutions
+/// over positions, do not split.
 double largest_split(const Product& product, const Sizes& s, const ProductDevice& device) {
   const bool whole = s.count > 1 || (device.is_convolution && product.grows != Product::Grows::depth);
   return device.is_simt && whole ? 1 : kLargestSplit;

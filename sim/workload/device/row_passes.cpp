@@ -1,5 +1,5 @@
-// Sizes of caches and of multiprocessors: NVIDIA's CUDA C++ Programming Guide, table of compute capabilities,
-// and the architectures' tuning guides.
+// Reads of rows from the first-level cache. Sizes of caches and of multiprocessors: NVIDIA's CUDA C++
+// Programming Guide, table of compute capabilities, and the architectures' tuning guides.
 #include "sim/workload/device/row_passes.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace foretrain {
 namespace {
 
-/// Of what a cached row would cost to read from memory; from layer norms and softmaxes of the GPUs in
+/// Cost of a cached read over that from memory, from layer norms and softmaxes of the GPUs in
 /// docs/models/products.md.
 constexpr double kCachedRead = 1.0 / 3;
 
@@ -34,9 +34,10 @@ double first_level_bytes(const Gpu& gpu) {
     case Architecture::cdna3:
       break;
   }
-  return 16 * kKiB;  // of AMD's as well (CDNA white papers)
+  return 16 * kKiB;  // AMD's GPUs have it too (CDNA white papers)
 }
 
+/// Returns the threads that a multiprocessor holds at most.
 int most_threads(const Gpu& gpu) {
   if (gpu.architecture == Architecture::turing) return 1024;
   return gpu.compute_capability > 8.05 && gpu.compute_capability < 8.95 ? 1536 : 2048;

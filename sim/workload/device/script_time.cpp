@@ -1,4 +1,4 @@
-// A table of trainers: their hooks around a batch, their progress bar, and whether the bar shows the loss.
+// A table of trainers: hooks around a batch, the progress bar, and whether the bar shows the loss.
 #include "sim/workload/device/script_time.hpp"
 
 #include <array>
@@ -7,20 +7,20 @@ namespace foretrain {
 
 namespace {
 
-/// Microseconds per step on the reference CPU.
+/// The costs of a trainer, in microseconds per step on the reference CPU.
 struct Trainer {
   double hooks, bar;
   bool bar_reads_loss;
 };
 
-/// In the order of LoopHooks; the bar of a plain loop and of Hugging Face is tqdm's, which draws ten times a
-/// second.
+/// A row per LoopHooks, in its order. The bar of a plain loop and of Hugging Face is tqdm's, which draws ten
+/// times a second.
 constexpr std::array<Trainer, 5> kTrainers{{
     {0, 5, false},     // none
     {250, 150, true},  // lightning
     {300, 5, false},   // huggingface
     {150, 100, true},  // keras, besides the call of the graph
-    {300, 5, false},   // gradient_noise, besides its kernels (strategy/gradient_noise); assumed
+    {300, 5, false},   // gradient_noise, besides its kernels (strategy/step/gradient_noise); assumed
 }};
 
 constexpr double kProfiledLines = 10;           // us: the loop's own lines

@@ -1,4 +1,4 @@
-// Sources of each figure: docs/models/transformer_kernels.md.
+// Tables of tensor cores by generation. Sources of each figure: docs/models/transformer_kernels.md.
 #include "sim/workload/device/tensor_cores.hpp"
 
 #include <array>
@@ -7,6 +7,7 @@
 namespace foretrain {
 namespace {
 
+// Tiles of kernels whose operands pass registers, as on Ampere.
 constexpr std::array<Tile, 17> kTilesOfRegisters{{{256, 128},
                                                   {128, 256},
                                                   {256, 64},
@@ -24,7 +25,7 @@ constexpr std::array<Tile, 17> kTilesOfRegisters{{{256, 128},
                                                   {64, 16},
                                                   {16, 64},
                                                   {32, 32}}};
-/// One side is a multiple of the 64 rows of an instruction.
+/// Tiles with one side that is a multiple of the 64 rows of Hopper's instruction.
 constexpr std::array<Tile, 18> kTilesOf64Rows{{{256, 128},
                                                {128, 256},
                                                {128, 192},
@@ -43,7 +44,7 @@ constexpr std::array<Tile, 18> kTilesOf64Rows{{{256, 128},
                                                {16, 128},
                                                {64, 16},
                                                {16, 64}}};
-/// Of the 128 rows.
+/// Tiles with one side that is a multiple of the 128 rows of Blackwell's instruction.
 constexpr std::array<Tile, 11> kTilesOf128Rows{{{256, 128},
                                                 {128, 256},
                                                 {128, 192},
@@ -56,9 +57,10 @@ constexpr std::array<Tile, 11> kTilesOf128Rows{{{256, 128},
                                                 {128, 16},
                                                 {16, 128}}};
 
-/// Best products in bf16 and fp8: 271 of 312 TFLOP/s on A100, 795 of 989 and 1403 of 1979 on H100, 1745 of
-/// 2250 and 3433 of 4500 on B200 (the MAMF finder of stas00/ml-engineering). Prologues: identified by the
-/// products of A100 and H100; Blackwell's is Hopper's.
+/// Constants by generation. The best products in bf16 and fp8 reach 271 of 312 TFLOP/s on A100, 795 of 989
+/// and 1403 of 1979 on H100, and 1745 of 2250 and 3433 of 4500 on B200 (the MAMF finder of
+/// stas00/ml-engineering). Prologues are identified by the products of A100 and H100; Blackwell's is
+/// Hopper's.
 constexpr TensorCores kAmpereCores{
     .sustained_half = 0.869, .prologue_clocks = 3900, .tiles = std::span<const Tile>(kTilesOfRegisters)};
 constexpr TensorCores kHopperCores{.sustained_half = 0.803,
@@ -81,8 +83,8 @@ constexpr TensorCores kBlackwellCores{.sustained_half = 0.776,
 
 constexpr double kDataCentreAmpere = 8.05;  ///< compute capabilities below it
 constexpr double kBlackwellUltra = 10.25;   ///< B300 and GB300 have 10.3
-/// Of the dense rate in 8 bit (NVIDIA's data sheets: HGX B200 9 and 4.5 PFLOP/s a GPU, HGX B300 13.5 and 4.5,
-/// GB200 10 and 5, GB300 15 and 5).
+/// NVFP4's rate over the dense rate in 8 bit (NVIDIA's data sheets: HGX B200 9 and 4.5 PFLOP/s a GPU, HGX
+/// B300 13.5 and 4.5, GB200 10 and 5, GB300 15 and 5).
 constexpr double kFp4OfBlackwell = 2, kFp4OfUltra = 3;
 constexpr double kDataCentreBlackwell = 11.0;  ///< cards above it have Ampere's instructions
 

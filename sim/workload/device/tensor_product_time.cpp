@@ -1,8 +1,9 @@
-// The library takes the fastest of its tiles and splits. What is new since Hopper: operands come to the
-// tensor cores from shared memory, and blocks that stay fill their pipeline once.
+// Time of a product on tensor cores: the fastest of the library's tiles and splits.
 //
-// Tiles times waves gives the time of a product at full rate; split-k divides the depth among blocks when
-// there are fewer tiles than multiprocessors, and pays for it with a second pass over the result.
+// Tiles times waves gives the time of a product at full rate. Split-k divides the depth among blocks when
+// there are fewer tiles than multiprocessors, and pays for it with a second pass over the result. Since
+// Hopper, operands come to the tensor cores from shared memory, and persistent blocks fill their pipeline
+// once.
 #include "sim/workload/device/tensor_product_time.hpp"
 
 #include <algorithm>
@@ -16,30 +17,33 @@ namespace {
 
 constexpr double kSharedBytesPerClock = 128;  ///< NVIDIA's programming guide: 32 banks of 4 bytes
 constexpr double kTensorSplits[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64};
-constexpr double kShortestTensorDepth = 128;  ///< of one part of a split product
+constexpr double kShortestTensorDepth = 128;  ///< depth of one part of a split product
 constexpr double kPartialSumBytes = 8;        ///< written and read, fp32
-constexpr double kSmallestPair = 128 * 128;   ///< of results of a multiprocessor, from which two share a tile
+constexpr double kSmallestPair = 128 * 128;   ///< results of a multiprocessor from which two share a tile
 
-/// Streams that are almost all reading, as products of few rows are; identified by those of A100 and H100.
+/// Share of the memory bandwidth that streams reach which almost only read, as products of few rows do.
+/// Identified by those of A100 and H100.
 constexpr double kReadShare = 0.82;
 constexpr double kMemoryLatency = 2e-6;
 
 double tile_intensity(double rows, double columns) { return rows * columns / (rows + columns); }
 
-/// Of the instruction: it has so many rows either way round, and as many columns as the tile.
+/// Returns the intensity of one instruction, which has its rows in either direction and as many columns as
+/// the tile.
 double instruction_intensity(const Tile& tile, double rows) {
   const double upright = tile.m >= rows ? tile_intensity(rows, tile.n) : 0,
                turned = tile.n >= rows ? tile_intensity(rows, tile.m) : 0;
   return std::max(upright, turned);
 }
 
+/// The device as products of one element size use it; references must outlive it.
 struct ProductMachine {
   const Gpu& gpu;
   const TensorCores& cores;
   const KernelCalibration& calibration;
   TensorRate rate;
   double bytes_per_clock;
-  double least_loss;  ///< of the best tile, which the sustained share has already
+  double least_loss;  ///< loss of the best tile, which the sustained share contains already
 
   ProductMachine(const Gpu& g, const TensorCores& c, const KernelCalibration& k, double element_bytes)
       : gpu(g),
@@ -51,12 +55,13 @@ struct ProductMachine {
     for (const Tile& tile : c.tiles) least_loss = std::min(least_loss, loss(tile));
   }
   double loss(const Tile& tile) const { return operand_loss(tile, cores, bytes_per_clock, calibration); }
-  /// Of one tile, per unit of depth.
+  /// Returns the clocks of one tile, per unit of depth.
   double clocks(const Tile& tile) const {
     return 2 * tile.m * tile.n / (rate.flops_per_clock * rate.share) * loss(tile) / least_loss;
   }
 };
 
+/// Returns the number of tiles of a product; where two multiprocessors share a large tile, both halves count.
 double tiles_in(const TensorProduct& p, const Tile& tile, const TensorCores& cores) {
   const bool is_pair = cores.is_paired && tile.m * tile.n >= kSmallestPair;
   const bool is_upright = tile.m >= tile.n || tile.m >= cores.instruction_rows;
@@ -65,6 +70,7 @@ double tiles_in(const TensorProduct& p, const Tile& tile, const TensorCores& cor
   return std::ceil(p.m / rows) * std::ceil(p.n / columns) * (is_pair ? 2 : 1) * p.count;
 }
 
+/// Returns the seconds to add up the parts of a split depth: one more kernel, whose traffic the cache serves.
 double partial_sum_seconds(const TensorProduct& p, double split, const ProductMachine& machine) {
   if (split <= 1) return 0;
   const double bytes = kPartialSumBytes * p.m * p.n * p.count * split;
@@ -91,10 +97,10 @@ double least_tiled_seconds(const TensorProduct& p, const ProductMachine& machine
   return best;
 }
 
-/// Where rows begin at no multiple of 16 bytes, threads load operands in pieces that do: one multiprocessor
-/// takes so many pieces a clock. From six products of GPT-2's and BERT's vocabulary on an H100
-/// (docs/measured/h100): 94 to 146 TFLOP/s for 2-byte pieces, 235 to 255 for 4-byte ones; that it holds for
-/// A100 and Blackwell, which have the same load units, is assumed.
+/// Returns the seconds of loads where rows do not begin at multiples of 16 bytes. Threads then load operands
+/// in pieces that do, and one multiprocessor takes a fixed number of pieces a clock. It is from six products
+/// of GPT-2's and BERT's vocabulary on an H100 (docs/measured/h100): 94 to 146 TFLOP/s for 2-byte pieces, 235
+/// to 255 for 4-byte ones. That it holds for A100 and Blackwell, which have the same load units, is assumed.
 double unaligned_load_seconds(const TensorProduct& p, const ProductMachine& machine) {
   constexpr double kWholePiece = 16, kPiecesPerClock = 4.2, kTileSide = 128;
   if (p.aligned_bytes >= kWholePiece) return 0;

@@ -1,4 +1,4 @@
-// Constants and their sources: docs/models/kernel_time.md.
+// Memory traffic and overlap. Constants and their sources: docs/models/kernel_time.md.
 #include "sim/workload/device/traffic_time.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace foretrain {
 namespace {
 
-/// Of the cache, by what the last kernels wrote; assumed.
+/// Share of the cache that holds what the last kernels wrote; assumed.
 constexpr double kCacheHeld = 0.5;
 
 }  // namespace
@@ -22,6 +22,7 @@ double memory_seconds(double bytes, const Gpu& gpu, const KernelCalibration& cal
 
 double overlapped(double arithmetic, double memory, double power) {
   const double longer = std::max(arithmetic, memory), shorter = std::min(arithmetic, memory);
+  // The scaled form avoids overflow of the powers and handles an infinite or zero time.
   if (!std::isfinite(longer)) return longer;
   return longer > 0 ? longer * std::pow(1 + std::pow(shorter / longer, power), 1 / power) : 0;
 }

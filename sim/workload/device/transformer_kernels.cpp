@@ -1,4 +1,5 @@
-// Products: on tensor cores whose kernels were measured by their own formula, elsewhere by kernel_time's.
+// Kernels of a transformer layer by plain sizes. On tensor cores whose kernels were measured they take their
+// own formula, elsewhere that of kernel_time.
 #include "sim/workload/device/transformer_kernels.hpp"
 
 #include <algorithm>
@@ -18,13 +19,13 @@ Precision run_precision(KernelPrecision precision) {
   return precision == KernelPrecision::fp16 ? Precision::amp_fp16 : Precision::bf16;
 }
 
-/// What a GPU has no unit for runs in the next wider type.
+/// Returns the bytes of an operand. Types that a GPU has no unit for run in the next wider one.
 double operand_bytes(KernelPrecision precision, const Gpu& gpu) {
   if (precision == KernelPrecision::fp4 && fp4_rate(gpu).per_second > 0) return kFp4Bytes;
   return is_narrow(precision) && gpu.fp8.per_second > 0 ? 1 : 2;
 }
 
-/// As a layer's operator; those count bytes of fp32 elements.
+/// Returns the time of the product as a layer's operator, whose bytes count fp32 elements.
 double product_operator_seconds(const TensorProduct& p, KernelPrecision precision, const Gpu& gpu,
                                 const KernelCalibration& calibration) {
   Product product;
@@ -46,7 +47,8 @@ Product plain_product(double m, double n, double k, double count) {
   return product;
 }
 
-/// The operator that a layer records (sim/workload/layers/scaled_dot_product.cpp), on other GPUs.
+/// Returns the time of attention on other GPUs, by the operator that a layer records
+/// (sim/workload/layers/scaled_dot_product.cpp).
 double attention_operator_seconds(const FlashAttention& a, KernelPrecision precision, const Gpu& gpu,
                                   const KernelCalibration& calibration) {
   const double queries = size_of(a.query_length), keys = size_of(a.key_length), width = size_of(a.head_dim);
@@ -66,7 +68,8 @@ double attention_operator_seconds(const FlashAttention& a, KernelPrecision preci
   return kernel_seconds(op.with(scores).with(result), context, 1);
 }
 
-/// At the rate of products' operands, and from the cache what is there.
+/// Returns the seconds to read bytes at the rate of products' operands, or from the cache where it holds
+/// them.
 double cached_seconds(double bytes, const Gpu& gpu, const KernelCalibration& calibration) {
   const double streamed = bytes / achieved_bandwidth(gpu);
   return product_memory_seconds(bytes, gpu) * memory_seconds(bytes, gpu, calibration) / streamed;

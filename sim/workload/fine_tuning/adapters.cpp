@@ -1,4 +1,5 @@
-// Adapters as PEFT runs them (peft/tuners/lora/layer.py, dora.py, ia3/layer.py), call by call.
+// Adapters as PEFT runs them (peft/tuners/lora/layer.py, dora.py, ia3/layer.py), call by call. Each function
+// records one operator, or a few of one call, and returns its result.
 #include "sim/workload/fine_tuning/adapters.hpp"
 
 #include <algorithm>
@@ -11,12 +12,13 @@ namespace foretrain {
 
 namespace {
 
+/// Returns an element-wise operator of an adapter.
 Operator adapter_pass(double flops, double bytes, int kernels = 1) {
   return make_operator(OperatorClass::elementwise, HostCall::add, per_sample(flops), per_sample(bytes),
                        kernels);
 }
 
-/// An element-wise operator with as much work backward.
+/// Records an element-wise operator with as much work backward.
 TensorId record_adapter_pass(Tape& tape, TensorId input, Operator op) {
   const TensorId made = tape.result(tape.at(input).shape, {input}, false);
   tape.forward(op);
@@ -24,8 +26,8 @@ TensorId record_adapter_pass(Tape& tape, TensorId input, Operator op) {
   return made;
 }
 
-/// PEFT converts what goes into an adapter to the adapter's type, and autocast converts it back: 2 + 4 bytes
-/// an element each.
+/// Records PEFT's conversion of an adapter's input to the adapter's type, which autocast converts back: 2 + 4
+/// bytes an element each.
 TensorId record_conversions(Tape& tape, TensorId input) {
   const auto n = static_cast<double>(tape.at(input).shape.elements());
   if (tape.is_wide(input)) {  // it is fp32 already
@@ -41,7 +43,7 @@ TensorId record_conversions(Tape& tape, TensorId input) {
   return record_adapter_pass(tape, input, op);
 }
 
-/// Its mask has one byte an element.
+/// Records the dropout before an adapter, whose mask has one byte an element.
 TensorId record_dropout_before(Tape& tape, TensorId input) {
   const Shape shape = tape.at(input).shape;
   const auto n = static_cast<double>(shape.elements());
@@ -54,6 +56,7 @@ TensorId record_dropout_before(Tape& tape, TensorId input) {
   return made;
 }
 
+/// Records a sum of two tensors; backward passes the gradient on to both.
 TensorId record_adapter_sum(Tape& tape, TensorId left, TensorId right) {
   const Shape shape = tape.at(left).shape;
   const auto n = static_cast<double>(shape.elements());
@@ -63,7 +66,7 @@ TensorId record_adapter_sum(Tape& tape, TensorId left, TensorId right) {
   return sum;
 }
 
-/// Down to `rank` features and up again.
+/// Records the two products: down to `rank` features and up again.
 TensorId record_thin_products(Tape& tape, TensorId input, std::int64_t rank, std::int64_t out,
                               std::string_view prefix) {
   const std::string down = fmt::format("{}lora_A.", prefix), up = fmt::format("{}lora_B.", prefix);
@@ -71,12 +74,13 @@ TensorId record_thin_products(Tape& tape, TensorId input, std::int64_t rank, std
   return record_linear(tape, narrow, out, {LinearForm::Bias::none, up});
 }
 
-/// DoRA's norm of every column of the merged weight, anew in each forward pass: the product B A, its sum with
-/// the weight, squares and their sum, a root; then the quotient scales the result.
-/// The layer's own result and the adapter's are each multiplied by the quotient, so both are kept.
+/// The tensors that DoRA reads. It multiplies the layer's own result and the adapter's by the quotient, so
+/// both are kept.
 struct DoraParts {
   TensorId base = 0, thin = 0, sum = 0;
 };
+/// Records DoRA's norm of every column of the merged weight, which runs in each forward pass: the product B
+/// A, its sum with the weight, squares and their sum, and a root. Then the quotient scales the result.
 TensorId record_dora_scale(Tape& tape, const DoraParts& parts, double in, std::int64_t rank,
                            std::string_view prefix) {
   const TensorId sum = parts.sum;
@@ -102,6 +106,7 @@ TensorId record_dora_scale(Tape& tape, const DoraParts& parts, double in, std::i
   return scaled;
 }
 
+/// Records LoRA or DoRA. A rank above the layer's sizes is a failure of the tape.
 TensorId record_lora(Tape& tape, TensorId input, TensorId base, std::string_view prefix) {
   const FineTuning& tuning = tape.trainability().tuning();
   const std::int64_t in = tape.at(input).shape.width(), out = tape.at(base).shape.width();
@@ -110,7 +115,7 @@ TensorId record_lora(Tape& tape, TensorId input, TensorId base, std::string_view
         fmt::format("an adapter of rank {} is wider than {}{} of {} x {}", tuning.rank, tape.layer_path(),
                     prefix.empty() ? "" : fmt::format(".{}", prefix.substr(0, prefix.size() - 1)), in, out),
         "a rank of 8 to 64 is usual");
-  // Its kernels convert the thin weights instead of what goes in, and know no dropout and no DoRA.
+  // The fused kernels convert the thin weights instead of the input, and support neither dropout nor DoRA.
   const bool is_fused =
       tuning.fuses(FusedKernel::lora) && !tuning.dropout && tuning.adapter == AdapterKind::lora;
   TensorId x = input;
@@ -126,8 +131,8 @@ TensorId record_lora(Tape& tape, TensorId input, TensorId base, std::string_view
              : sum;
 }
 
-/// Every feature of the result times a trained number; at the end of a feed-forward part every feature of
-/// what goes in, which is counted behind the product.
+/// Records IA3: every feature of the result is multiplied by a trained number. At the end of a feed-forward
+/// part it is every feature of the input, which is counted behind the product.
 TensorId record_factors(Tape& tape, TensorId input, TensorId base, std::string_view prefix) {
   const Shape shape = tape.at(base).shape;
   const std::string path =
@@ -146,8 +151,8 @@ TensorId record_factors(Tape& tape, TensorId input, TensorId base, std::string_v
   return scaled;
 }
 
-/// To unpack a weight of 4 or 8 bits with its scale takes as long as so many FLOPs [unverified]: an A100 then
-/// unpacks 1.3e11 weights a second, and published steps of QLoRA imply 0.9 to 1.7e11
+/// FLOPs whose time it takes to unpack a weight of 4 or 8 bits with its scale [unverified]. An A100 then
+/// unpacks 1.3e11 weights a second; published steps of QLoRA imply 0.9 to 1.7e11
 /// (docs/models/fine_tuning.md).
 constexpr double kFlopsPerPackedWeight = 110;
 

@@ -1,4 +1,4 @@
-// What an adapter adds to a linear layer.
+// Adapters of linear layers, and the unpacking of packed weights.
 #pragma once
 
 #include <string_view>
@@ -7,11 +7,12 @@
 
 namespace foretrain {
 
-/// The result of a linear layer with its adapter. `base`: the layer's own result of `input`; `prefix`: of the
-/// layer's parameters. Requires that the layer has one (Trainability::has_adapter).
+/// Records a linear layer's adapter and returns the result with it. `base` is the layer's own result of
+/// `input`, `prefix` that of the layer's parameters. Requires that the layer has an adapter
+/// (Trainability::has_adapter).
 TensorId record_adapter(Tape& tape, TensorId input, TensorId base, std::string_view prefix);
 
-/// The kernels that write the 16-bit copy of so many packed weights, which their product reads.
+/// Returns the kernels that write the 16-bit copy of this many packed weights, which their product reads.
 Operator dequantisation(WeightFormat format, double elements);
 
 }  // namespace foretrain

@@ -1,5 +1,5 @@
-// Names of modules differ between libraries; a table of words that mean the same projection brings a target
-// to the layers of any network.
+// Matching of names. Names of modules differ between libraries; a table of words that mean the same
+// projection maps a target to the layers of any network.
 #include "sim/workload/fine_tuning/fine_tuning.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 using Words = std::span<const std::string_view>;
 
 // Names of one projection in transformers, PEFT's own mapping (peft/utils/constants.py), litgpt, torchtune
-// and diffusers. The first is the one of the networks of models/.
+// and diffusers. The first is that of the networks in models/.
 constexpr std::string_view kQueryNames[] = {"query", "q_proj", "q",          "q_lin",
                                             "to_q",  "wq",     "query_proj", "self_attn.q"};
 constexpr std::string_view kKeyNames[] = {"key", "k_proj", "k", "k_lin", "to_k", "wk", "key_proj"};
@@ -44,30 +44,32 @@ constexpr std::string_view kWordsNames[] = {"embed_tokens", "embedding", "wte", 
 constexpr Words kRolesNames[] = {kQueryNames,  kKeyNames,    kValueNames, kPackedNames,
                                  kOutputNames, kGateNames,   kUpNames,    kDownNames,
                                  kFirstNames,  kSecondNames, kHeadNames,  kWordsNames};
-/// A packed projection stands for three, and each of the three for the packed one that holds it.
+/// Roles inside a packed projection, which stands for all three; each of them also stands for the packed one.
 constexpr Words kInPackedNames[] = {kQueryNames, kKeyNames, kValueNames};
 
-/// Of two roles.
+/// A name that two roles share.
 constexpr std::string_view kEitherName = "wo";
 
 bool holds(Words words, std::string_view word) { return std::ranges::find(words, word) != words.end(); }
 
+/// True where the last parts of a path are this name.
 bool ends_with_name(std::string_view path, std::string_view name) {
   return path.ends_with(name) && (path.size() == name.size() || path[path.size() - name.size() - 1] == '.');
 }
 
 std::string_view last_part(std::string_view path) { return path.substr(path.rfind('.') + 1); }
 
-/// Before a target that a layer of the network has for its name: no other name stands for it.
+/// Mark before a target that is the name of a layer of the network: then no other name stands for it.
 constexpr std::string_view kLiterally = "=";
 
-/// Whether a layer at `path` is what others call `target`.
+/// True where a layer at `path` is what other libraries call `target`.
 bool is_called(std::string_view path, std::string_view target) {
   if (ends_with_name(path, target)) return true;
   for (const Words role : kRolesNames) {
     if (!holds(role, target)) continue;
     for (const std::string_view name : role) {
-      // Others call attention's last product "wo"; a layer of that name ends a feed-forward part (T5).
+      // Other networks call attention's last product "wo"; a layer of that name ends a feed-forward part
+      // (T5).
       const bool is_other = name == kEitherName && role.data() == kOutputNames;
       if (!is_other && ends_with_name(path, name)) return true;
     }
@@ -97,7 +99,7 @@ std::uint32_t count_behind(std::string_view word, std::string_view beginning) {
   return count;
 }
 
-/// The number that a path begins with or its block has; none: -1.
+/// Returns the number that a path begins with, or that of its block; -1 for none.
 std::int64_t module_number(std::string_view path) {
   std::int64_t number = -1;
   const auto [end, error] = std::from_chars(path.data(), path.data() + path.size(), number);
@@ -186,8 +188,9 @@ bool Trainability::trains(std::string_view name) {
   return false;
 }
 
-/// The output embedding, or a head by its name in a network that reads words: such a one is trained for
-/// classes with task_type SEQ_CLS. Heads of other networks have adapters as all their linear layers.
+/// True for the output embedding, or for a head by its name in a network that reads words. The latter is
+/// trained for classes with task_type SEQ_CLS. Heads of other networks have adapters like all their linear
+/// layers.
 bool Trainability::is_scoring_words(std::string_view path, std::int64_t out) const {
   return words_ > 0 && (out == words_ || is_head(path));
 }
@@ -195,6 +198,7 @@ bool Trainability::is_scoring_words(std::string_view path, std::int64_t out) con
 bool Trainability::has_adapter(std::string_view path, std::int64_t out) {
   if (tuning_.adapter == AdapterKind::none || has_virtual_tokens(tuning_.adapter)) return false;
   if (path.ends_with('.')) path.remove_suffix(1);
+  // The defaults of PEFT apply where no targets are given.
   if (tuning_.targets.empty()) {
     const std::string_view own = last_part(path);
     if (tuning_.adapter == AdapterKind::ia3)
@@ -202,6 +206,7 @@ bool Trainability::has_adapter(std::string_view path, std::int64_t out) {
              (block_number(path) >= 0 && ends_feed_forward(path));
     return own == "query" || own == "value" || holds(kPackedNames, own);
   }
+  // Every target is tried, so that each one that matches is marked as used.
   bool found = false;
   for (std::size_t i = 0; i < tuning_.targets.size(); ++i) {
     const std::string& target = tuning_.targets[i];

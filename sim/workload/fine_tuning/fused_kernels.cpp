@@ -1,4 +1,4 @@
-// Which kernels each library brings: a row of a table for each.
+// The table of fused kernels, and of the libraries that have several of them.
 #include "sim/workload/fine_tuning/fused_kernels.hpp"
 
 #include <algorithm>
@@ -15,6 +15,7 @@ struct NamedKernels {
 
 using enum FusedKernel;
 
+// Rows in the order of FusedKernel, which to_string() relies on.
 constexpr NamedKernels kSingleKernels[] = {{"rms_norm", {rms_norm}},
                                            {"swiglu", {swiglu}},
                                            {"rope", {rope}},
@@ -24,10 +25,12 @@ constexpr NamedKernels kSingleKernels[] = {{"rms_norm", {rms_norm}},
                                            {"linear_cross_entropy", {linear_cross_entropy}},
                                            {"lora", {lora}}};
 
-/// liger: liger_kernel/transformers/monkey_patch.py, apply_liger_kernel_to_llama's defaults. unsloth:
-/// unsloth/kernels (rms_layernorm.py, rope_embedding.py, swiglu.py, fast_lora.py), its cut cross entropy, and
-/// attention that reads the groups of keys where they are (its FastLlamaModel). flash_attn:
-/// flash_attn/ops (rms_norm, cross_entropy, rotary, and xFormers' swiglu beside them, as TinyLlama trains).
+/// The kernels of each library.
+/// - liger: liger_kernel/transformers/monkey_patch.py, apply_liger_kernel_to_llama's defaults.
+/// - unsloth: unsloth/kernels (rms_layernorm.py, rope_embedding.py, swiglu.py, fast_lora.py), its cut cross
+///   entropy, and attention that reads the groups of keys in place (its FastLlamaModel).
+/// - flash_attn: flash_attn/ops (rms_norm, cross_entropy, rotary), with xFormers' swiglu beside them, as
+///   TinyLlama trains.
 constexpr NamedKernels kKernelLibraries[] = {
     {"liger", {rms_norm, swiglu, rope, linear_cross_entropy}},
     {"unsloth", {rms_norm, swiglu, rope, flash_attention, linear_cross_entropy, lora}},

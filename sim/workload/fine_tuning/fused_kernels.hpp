@@ -1,4 +1,5 @@
-// Kernels that do in one launch what transformers' Python does in several, and keep less for backward.
+// Fused kernels: each does in one launch what transformers' Python does in several, and keeps less for
+// backward.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +10,18 @@
 
 namespace foretrain {
 
-/// rms_norm: one kernel each way; kept are the input and a root for each row. swiglu: the activation of a
-/// gate and its product with the other branch; the activated gate is computed anew in backward. rope: both
-/// turned halves in one pass. gelu: the tanh formula, of which transformers' `gelu_new` keeps four tensors.
-/// flash_attention: the kernel reads the keys and values of a group where they are, without a copy for each
-/// head.
-/// cross_entropy: the loss writes its gradient over the scores. linear_cross_entropy: the head's product and
-/// the loss run on a part of the rows at a time, so that the scores are never there as a whole.
-/// lora: a product and its adapter are one function, which keeps what goes in once, as it is; behind a fused
-/// gate it keeps nothing, for the gate's result is made once more from both branches.
+/// The fused kernels.
+/// - rms_norm: one kernel each way; the input and a root for each row are kept.
+/// - swiglu: the activation of a gate and its product with the other branch; backward computes the activated
+///   gate again.
+/// - rope: both rotated halves in one pass.
+/// - gelu: the tanh formula, of which transformers' `gelu_new` keeps four tensors.
+/// - flash_attention: the kernel reads the keys and values of a group in place, without a copy for each head.
+/// - cross_entropy: the loss writes its gradient over the scores.
+/// - linear_cross_entropy: the head's product and the loss run on a part of the rows at a time, so that the
+///   scores are never in memory as a whole.
+/// - lora: a product and its adapter are one function, which keeps its input once. Behind a fused gate it
+///   keeps nothing, because backward makes the gate's result again from both branches.
 enum class FusedKernel : std::uint8_t {
   rms_norm,
   swiglu,
@@ -48,21 +52,21 @@ class FusedKernels {
   std::uint8_t bits_ = 0;
 };
 
-/// What a compiler makes of transformers' operators. Its partition of the graph saves a tensor only where
-/// computing it anew would need more than element-wise work (torch/_functorch/partitioners.py,
-/// min_cut_rematerialization_partition): of a norm the input and a root for each row, of a gate both
-/// branches and their product, of GELU its input.
+/// The fused kernels that a compiler makes of transformers' operators. Its partition of the graph saves a
+/// tensor only where computing it again would need more than element-wise work
+/// (torch/_functorch/partitioners.py, min_cut_rematerialization_partition). For a norm it saves the input and
+/// a root for each row, for a gate both branches and their product, for GELU its input.
 inline constexpr FusedKernels kCompiledKernels{FusedKernel::rms_norm, FusedKernel::swiglu, FusedKernel::rope,
                                                FusedKernel::gelu};
 
-/// The kernels that a word stands for: one of them, or a library that brings several ("liger", "unsloth",
-/// "flash_attn"). None where the word is not known.
+/// Returns the kernels that a word stands for: one of them, or a library that has several ("liger",
+/// "unsloth", "flash_attn"). Returns nothing for an unknown word.
 std::optional<FusedKernels> fused_kernels_named(std::string_view word);
 
-/// "rms_norm, swiglu, …, liger, …": all words that are known.
+/// Returns all known words: "rms_norm, swiglu, …, liger, …".
 std::string known_fused_kernels();
 
-/// "rms_norm, swiglu".
+/// Returns the names of a set: "rms_norm, swiglu".
 std::string to_string(FusedKernels kernels);
 
 }  // namespace foretrain

@@ -1,9 +1,10 @@
-// As PEFT 0.18 runs them (peft/tuners/prompt_tuning/model.py, p_tuning/model.py, prefix_tuning/model.py,
-// peft_model.py: get_prompt): the vectors are looked up once for each sample of the batch.
+// Virtual tokens as PEFT 0.18 runs them (peft/tuners/prompt_tuning/model.py, p_tuning/model.py,
+// prefix_tuning/model.py, peft_model.py: get_prompt). The vectors are looked up once for each sample of the
+// batch.
 //
-// prompt: v rows of a table. p_tuning: the same through three linear layers with ReLU between them. prefix:
-// a table with 2 v rows of the keys' width for each layer, or v rows of the network's width through two
-// linear layers with tanh between them, whose last has the columns of all layers.
+// prompt: v rows of a table. p_tuning: the same through three linear layers with ReLU between them. prefix: a
+// table with 2 v rows of the keys' width for each layer. With an encoder it is v rows of the network's width
+// through two linear layers with tanh between them, whose last one has the columns of all layers.
 #include "sim/workload/fine_tuning/virtual_tokens.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +15,7 @@ namespace foretrain {
 
 namespace {
 
-/// Rows of a trained table; its gradient has as many.
+/// Records the lookup of all rows of a trained table, whose gradient has as many.
 TensorId record_table(Tape& tape, std::int64_t rows, std::int64_t width, std::string_view name) {
   const auto n = static_cast<double>(rows * width), ids = static_cast<double>(rows);
   const std::uint32_t weight = tape.parameter(name, rows * width);
@@ -28,7 +29,7 @@ TensorId record_table(Tape& tape, std::int64_t rows, std::int64_t width, std::st
   return made;
 }
 
-/// ReLU or tanh: backward reads the result.
+/// Records ReLU or tanh; backward reads the result.
 TensorId record_encoder_activation(Tape& tape, TensorId input) {
   const Shape shape = tape.at(input).shape;
   const auto n = static_cast<double>(shape.elements());
@@ -47,7 +48,7 @@ TensorId record_encoder_layer(Tape& tape, TensorId input, std::int64_t out, std:
   return record_linear(tape, input, out, {LinearForm::Bias::fused, name});
 }
 
-/// One tensor behind the other: a copy of both, and backward a copy of each part.
+/// Records the concatenation of two tensors: a copy of both, and backward a copy of each part.
 TensorId record_join(Tape& tape, TensorId first, TensorId second) {
   const Shape a = tape.at(first).shape, b = tape.at(second).shape;
   const Shape both = Shape::sequence(a.rows() + b.rows(), b.width());
@@ -59,6 +60,7 @@ TensorId record_join(Tape& tape, TensorId first, TensorId second) {
   return made;
 }
 
+/// True, with a failure of the tape, where a tensor of these sizes would be too large.
 bool is_too_long(Tape& tape, std::int64_t rows, std::int64_t width) {
   if (bounded_product({rows, width})) return false;
   tape.fail("the virtual tokens make a tensor of more than 2^40 elements", "use fewer of them");
@@ -73,6 +75,7 @@ TensorId record_virtual_tokens(Tape& tape, TensorId words) {
   const bool has_encoder = tuning.adapter == AdapterKind::prefix && tuning.encoder_width > 0;
   const bool lengthens = tuning.adapter == AdapterKind::prompt || tuning.adapter == AdapterKind::p_tuning;
   if (!lengthens && !has_encoder) return words;
+  // The width of p_tuning's encoder is that of the embedding unless it is given.
   const std::int64_t hidden = tuning.encoder_width > 0 ? tuning.encoder_width : width;
   if (is_too_long(tape, tokens + tape.at(words).shape.rows(), width) || is_too_long(tape, hidden, hidden) ||
       is_too_long(tape, hidden, std::max(width, tokens)))

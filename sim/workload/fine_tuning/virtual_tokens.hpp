@@ -1,4 +1,4 @@
-// Trained vectors in front of a sequence, or of the keys and values of its attention.
+// Virtual tokens: trained vectors in front of a sequence, or of the keys and values of its attention.
 #pragma once
 
 #include <string_view>
@@ -7,13 +7,13 @@
 
 namespace foretrain {
 
-/// What PEFT puts in front of a sequence of embedded words: nothing unless the adapter is a prompt or
-/// p_tuning, whose rows every later layer sees; of a prefix with an encoder, what its vectors are made from.
-/// `words`: [length, width].
+/// Records PEFT's virtual tokens in front of a sequence of embedded words [length, width], and returns the
+/// longer sequence, which every later layer reads. It adds nothing unless the adapter is a prompt or
+/// p_tuning. For a prefix with an encoder it records the vectors that keys and values are made from.
 TensorId record_virtual_tokens(Tape& tape, TensorId words);
 
-/// The keys or the values of one attention behind its trained ones; `rows`: [length, width of all groups].
-/// Requires that the adapter is a prefix.
+/// Records the trained keys or values in front of those of one attention, and returns both. `rows` is
+/// [length, width of all groups]. Requires that the adapter is a prefix.
 TensorId record_prefix(Tape& tape, TensorId rows, std::string_view name);
 
 }  // namespace foretrain

@@ -8,17 +8,19 @@
 namespace foretrain {
 namespace {
 
+/// Returns a misfit for token ids, on which no element-wise layer can work.
 Applied no_tokens(const Layer& layer, const Shape& in) {
   if (in.kind != ShapeKind::tokens) return {};
   return misfit(fmt::format("{} cannot work on token ids", layer.type->name), "place an embedding first");
 }
 
+/// Option of activations: the result overwrites the input.
 struct InPlace {
   bool inplace = false;
 };
 
-/// FLOPs an element forward and backward, and whether backward needs the input rather than the result. In
-/// place, those that need their input keep a copy of it (`copies`) or make do with their result.
+/// FLOPs an element forward and backward, and whether backward needs the input rather than the result. An
+/// activation in place that needs its input either keeps a copy of it (`copies`) or uses its result.
 struct Activation {
   double forward = 1, backward = 1;
   bool keeps_input = false, copies = false, never_in_place = false;
@@ -27,8 +29,8 @@ struct Activation {
 constexpr Activation kPlain{}, kGelu{8, 8, true, false, true, HostCall::gelu}, kSilu{1, 8, true, true},
     kHard{1, 1, true, true}, kLeaky{1, 1, true};
 
-/// A random factor for each of `factors` elements, channels or samples, and the product with all n; backward
-/// is the product alone.
+/// Records a random factor for each of `factors` elements, channels or samples, and its product with all n
+/// elements. Backward is the product alone. `counted` is the FLOPs per factor.
 Applied record_mask(Tape& tape, TensorId input, double factors, double counted) {
   const Shape in = tape.at(input).shape;
   const auto n = static_cast<double>(in.elements());
@@ -43,10 +45,13 @@ Applied record_mask(Tape& tape, TensorId input, double factors, double counted) 
   return {result, "", ""};
 }
 
+/// Records an activation: one kernel forward and one backward, with one kept tensor.
 template <const Activation& activation>
 Applied apply_activation(Tape& tape, const Layer& layer, TensorId input) {
   const Shape in = tape.at(input).shape;
   if (Applied fault = no_tokens(layer, in); !fault.ok()) return fault;
+  // An activation in place takes the storage of its input. One that needs the input in backward copies it
+  // first.
   const bool inplace = layer.get<InPlace>().inplace && !activation.never_in_place,
              copied = inplace && activation.copies;
   const auto n = static_cast<double>(in.elements());
@@ -66,8 +71,8 @@ Applied apply_activation(Tape& tape, const Layer& layer, TensorId input) {
   return {result, "", ""};
 }
 
-/// relu(x)^2 by two operators; backward needs relu's result alone: twice it, times the gradient, and relu's
-/// own.
+/// Records relu(x)^2 by two operators. Backward needs relu's result alone: twice the result, its product with
+/// the gradient, and relu's own backward.
 Applied apply_squared_relu(Tape& tape, const Layer& layer, TensorId input) {
   const Shape in = tape.at(input).shape;
   if (Applied fault = no_tokens(layer, in); !fault.ok()) return fault;
@@ -85,6 +90,7 @@ Applied apply_squared_relu(Tape& tape, const Layer& layer, TensorId input) {
 
 }  // namespace
 
+// Softmax stays in fp32 under autocast; backward reads its result.
 TensorId record_softmax(Tape& tape, TensorId input, bool stays_wide) {
   const Shape in = tape.at(input).shape;
   const auto n = static_cast<double>(in.elements());
@@ -100,9 +106,9 @@ TensorId record_softmax(Tape& tape, TensorId input, bool stays_wide) {
   return result;
 }
 
-// One fused kernel reads x and writes y and a one-byte mask; FLOPs and kept mask are those of the unfused
-// form (docs/models/operators.md). In place on a view the framework replays the view on a copy of the
-// gradient: five more kernels, 40 n bytes.
+// Dropout is one fused kernel that reads x and writes y and a one-byte mask. FLOPs and kept mask are those of
+// the unfused form (docs/models/operators.md). In place on a view, the framework replays the view on a copy
+// of the gradient: five more kernels and 40 n bytes.
 TensorId record_dropout(Tape& tape, TensorId input, bool inplace) {
   const Shape in = tape.at(input).shape;
   const auto n = static_cast<double>(in.elements());
@@ -120,6 +126,7 @@ TensorId record_dropout(Tape& tape, TensorId input, bool inplace) {
 
 namespace {
 
+// Softmax and dropout as layers; other layers record them too (softmax.hpp).
 Applied apply_softmax(Tape& tape, const Layer& layer, TensorId input) {
   if (Applied fault = no_tokens(layer, tape.at(input).shape); !fault.ok()) return fault;
   return {record_softmax(tape, input), "", ""};
@@ -130,7 +137,8 @@ Applied apply_dropout(Tape& tape, const Layer& layer, TensorId input) {
   return {record_dropout(tape, input, layer.get<InPlace>().inplace), "", ""};
 }
 
-// The framework's counter takes the allocation of the factors for an operation of their size.
+// Whole channels are dropped. The framework's counter counts the allocation of the factors as an operation of
+// their size.
 Applied apply_dropout_channels(Tape& tape, const Layer& layer, TensorId input) {
   const Shape& in = tape.at(input).shape;
   if (in.sides() == 0) {
@@ -141,11 +149,13 @@ Applied apply_dropout_channels(Tape& tape, const Layer& layer, TensorId input) {
   return record_mask(tape, input, static_cast<double>(in.size[0]), 3);
 }
 
+// Drop path scales or drops whole samples: one factor for each.
 Applied apply_drop_path(Tape& tape, const Layer& layer, TensorId input) {
   if (Applied fault = no_tokens(layer, tape.at(input).shape); !fault.ok()) return fault;
   return record_mask(tape, input, 1, 2);
 }
 
+// Flatten is a view: it has no operator in either direction.
 Applied apply_flatten(Tape& tape, const Layer& layer, TensorId input) {
   const Shape in = tape.at(input).shape;
   if (Applied fault = no_tokens(layer, in); !fault.ok()) return fault;
@@ -154,6 +164,7 @@ Applied apply_flatten(Tape& tape, const Layer& layer, TensorId input) {
   return {result, "", ""};
 }
 
+/// Returns the row of an activation with the option `inplace`.
 LayerType activation(std::string_view name, Applied (*apply)(Tape&, const Layer&, TensorId)) {
   return {.name = name,
           .keys = {layer_key<&InPlace::inplace>("inplace")},

@@ -1,11 +1,11 @@
 // Word embeddings and their softmax in clusters by frequency, as Transformer-XL runs them over large
 // vocabularies.
 //
-// `cutoffs` end the clusters, the last is the size of the vocabulary; `shares` say how many of a thousand
-// tokens fall into each (measured or estimated by whoever writes the file, since it is the data's property).
-// With `divide` = d each cluster's width is that of the one before over d, and projections lead to and from
-// the network's width. The loss looks at the first cluster and one entry for each other cluster for every
-// row, and at the others only for the rows whose word is in them.
+// `cutoffs` end the clusters; the last one is the size of the vocabulary. `shares` give the number of tokens
+// of a thousand that fall into each. The author of the file measures or estimates them, since they are a
+// property of the data. With `divide` = d each cluster's width is that of the one before over d, and
+// projections lead to and from the network's width. For every row the loss reads the first cluster and one
+// entry for each other cluster. It reads the other clusters only for the rows whose word is in them.
 #include <fmt/format.h>
 
 #include "sim/workload/layers/layer_types.hpp"
@@ -15,17 +15,19 @@
 namespace foretrain {
 namespace {
 
-/// Of the clusters; `cutoffs` and `shares` as above.
+/// Options of the clusters; `cutoffs` and `shares` as above.
 struct Vocabulary {
   std::vector<std::int64_t> cutoffs, shares;
   std::int64_t divide = 1;
   std::int64_t out = 0;  ///< width of the embedding's rows
 };
 
+/// A cluster: its words, the width of its vectors, and the rows of a sample whose word is in it.
 struct SoftmaxCluster {
   std::int64_t entries = 0, width = 0, rows = 0;
 };
 
+/// Returns the clusters for a sample of `rows` rows. Each has at least one row and a width of at least 1.
 std::vector<SoftmaxCluster> clusters_of(const Vocabulary& vocabulary, std::int64_t width, std::int64_t rows) {
   std::vector<SoftmaxCluster> clusters;
   std::int64_t first = 0;
@@ -37,6 +39,7 @@ std::vector<SoftmaxCluster> clusters_of(const Vocabulary& vocabulary, std::int64
   return clusters;
 }
 
+/// Returns a misfit where the options contradict each other or a tensor would be too large.
 Applied check(const Vocabulary& vocabulary, std::int64_t rows, std::int64_t width) {
   std::int64_t last = 0, sum = 0;
   bool rising = vocabulary.cutoffs.size() > 1 && vocabulary.cutoffs.size() == vocabulary.shares.size();
@@ -55,6 +58,7 @@ Applied check(const Vocabulary& vocabulary, std::int64_t rows, std::int64_t widt
 
 bool has_projections(const Vocabulary& vocabulary) { return vocabulary.divide > 1; }
 
+/// Registers the tables and returns a parameter for each cluster; without projections all share one table.
 std::vector<std::uint32_t> add_tables(Tape& tape, const std::vector<SoftmaxCluster>& clusters,
                                       const Vocabulary& vocabulary) {
   if (!has_projections(vocabulary))
@@ -66,18 +70,20 @@ std::vector<std::uint32_t> add_tables(Tape& tape, const std::vector<SoftmaxClust
   return tables;
 }
 
-/// The cluster's rows out of all, or back into place.
+/// Records the copy of a cluster's rows out of all rows, or back into place.
 TensorId select_rows(Tape& tape, TensorId from, const Shape& made) {
   const auto part = static_cast<double>(made.elements()),
              whole = static_cast<double>(tape.at(from).shape.elements());
   const TensorId result = tape.result(made, {from}, false);
   tape.forward(make_operator(OperatorClass::copy, HostCall::copy, {}, per_sample(8 * part), 3));
   tape.node(
+      // The gradient of the part is written into zeros of the whole.
       {{make_operator(OperatorClass::copy, HostCall::copy, {}, per_sample(8 * part + 4 * whole), 2), {}}},
       {from}, result);
   return result;
 }
 
+/// Records the lookup of a cluster's rows; its gradient is dense, as large as the table.
 TensorId look_up(Tape& tape, const SoftmaxCluster& cluster, std::uint32_t table, double table_elements) {
   const auto n = static_cast<double>(cluster.rows * cluster.width), ids = static_cast<double>(cluster.rows);
   const TensorId rows = tape.result(Shape::sequence(cluster.rows, cluster.width), {}, true);
@@ -91,12 +97,13 @@ TensorId look_up(Tape& tape, const SoftmaxCluster& cluster, std::uint32_t table,
   return rows;
 }
 
-/// Scores of `entries` words from rows, with weights that the embedding shares.
+/// Records the scores of `entries` words from rows, with weights that the embedding shares.
 TensorId record_cluster_scores(Tape& tape, TensorId rows, const SoftmaxCluster& cluster, std::int64_t entries,
                                std::uint32_t weight, std::uint32_t bias) {
   const Shape in = tape.at(rows).shape;
   const auto m = static_cast<double>(in.rows()), n = static_cast<double>(entries),
              k = static_cast<double>(in.width());
+  // Weights are read once; rows and scores grow with the batch.
   const Amount bytes{4 * n * k, 4 * m * (n + k)};
   const auto product = [&](double a, double b, double c, Product::Grows grows) {
     return Product{a, b, c, 1, 1, grows, 1, 1, bytes};
@@ -116,6 +123,7 @@ TensorId record_cluster_scores(Tape& tape, TensorId rows, const SoftmaxCluster& 
   return scores;
 }
 
+// The sum of the clusters' lookups, each projected to the network's width and copied into place.
 Applied apply_adaptive_embedding(Tape& tape, const Layer& layer, TensorId input) {
   const auto& own = layer.get<Vocabulary>();
   const Shape in = tape.at(input).shape;
@@ -128,6 +136,7 @@ Applied apply_adaptive_embedding(Tape& tape, const Layer& layer, TensorId input)
   const std::vector<std::uint32_t> tables = add_tables(tape, clusters, own);
   const Shape made = Shape::sequence(in.size[0], own.out);
   tape.save(input);
+  // Clusters without projections have the same width: one plain lookup.
   if (!has_projections(own)) {
     return {
         look_up(tape, {0, own.out, in.size[0]}, tables[0], static_cast<double>(own.cutoffs.back() * own.out)),
@@ -149,6 +158,8 @@ Applied apply_adaptive_embedding(Tape& tape, const Layer& layer, TensorId input)
   return {result, "", ""};
 }
 
+// A softmax for the first cluster, over its words and one entry for each other cluster, and one for each of
+// the others. The probability of each row's word is copied out.
 Applied apply_adaptive_softmax(Tape& tape, const Layer& layer, TensorId input) {
   const auto& own = layer.get<Vocabulary>();
   const Shape in = tape.at(input).shape;
@@ -179,6 +190,7 @@ Applied apply_adaptive_softmax(Tape& tape, const Layer& layer, TensorId input) {
                 {}, scores);
     parts.push_back(select_rows(tape, record_softmax(tape, scores), Shape::sequence(cluster.rows, 1)));
   }
+  // The result has one value for each row: that of its word.
   const TensorId result = tape.result(Shape::sequence(in.rows(), 1), parts, false);
   tape.forward(make_operator(OperatorClass::copy, HostCall::copy, {},
                              per_sample(8 * static_cast<double>(in.rows())), static_cast<int>(parts.size())));
@@ -186,6 +198,7 @@ Applied apply_adaptive_softmax(Tape& tape, const Layer& layer, TensorId input) {
   return {result, "", ""};
 }
 
+// Both layers take the same clusters, so that their tables can be shared.
 std::vector<LayerKey> cluster_keys() {
   using V = Vocabulary;
   return {required_key<&V::cutoffs>("cutoffs", {.longest = 8}),
@@ -195,6 +208,7 @@ std::vector<LayerKey> cluster_keys() {
 
 }  // namespace
 
+// Cutoffs are numbers of the data, so neither layer follows a wider network.
 LayerType adaptive_embedding_layer() {
   std::vector<LayerKey> keys = cluster_keys();
   keys.insert(keys.begin(), required_key<&Vocabulary::out>("out"));

@@ -1,10 +1,10 @@
 // Attention whose scores come from a small network: Bahdanau's as in GNMT, and the location-sensitive one of
 // Tacotron 2.
 //
-// A score is v . tanh(query + key); Tacotron's also sees the weights of the steps before, through a
-// convolution. With q queries, k keys and u units the sums have q k u elements each: bandwidth, not products,
-// decides. Keys come from the result named in `memory`. Tacotron's attention runs once a step of its
-// decoder's loop (`steps`).
+// A score is v . tanh(query + key). Tacotron's also reads the weights of the steps before, through a
+// convolution. With q queries, k keys and u units the sums have q k u elements each, so bandwidth decides,
+// not products. Keys come from the result named in `memory`. Tacotron's attention runs once in every step of
+// its decoder's loop (`steps`).
 #include <fmt/format.h>
 
 #include "sim/workload/layers/attention.hpp"
@@ -15,27 +15,31 @@
 namespace foretrain {
 namespace {
 
+/// Options of both layers.
 struct AdditiveAttention {
   std::int64_t width = 0;  ///< units
 };
 
+// Filters of the convolution over the weights, and positions of its window.
 constexpr std::int64_t kLocationFilters = 32, kLocationKernel = 31;  // of the published Tacotron 2
 
+/// Sizes of one sample; `pairs` are those of a query and a key, `sums` their elements over all units.
 struct AdditiveWork {
   std::int64_t queries = 0, keys = 0, units = 0, memory_width = 0;
   double pairs() const { return static_cast<double>(queries * keys); }
   double sums() const { return pairs() * static_cast<double>(units); }
 };
 
+/// Returns an operator that reads and writes `tensors` tensors of `elements` elements in all.
 Operator elementwise(double flops, double tensors, double elements, Amount fixed = {}) {
   return make_operator(OperatorClass::elementwise, HostCall::add, per_sample(flops),
                        {fixed.fixed, 4 * tensors * elements});
 }
 
-/// Query and key spread over all pairs and added; backward sums over the keys and over the queries.
+/// Records query and key spread over all pairs and added. Backward sums over the keys and over the queries.
 TensorId record_additive_sum(Tape& tape, const AdditiveWork& work, const std::vector<TensorId>& terms) {
   const TensorId sum = tape.result(Shape::sequence(work.queries * work.keys, work.units), terms, false);
-  // The first two are small and spread over the pairs while they are added.
+  // The first two terms are small and are spread over the pairs while they are added.
   for (std::size_t i = 1; i < terms.size(); ++i)
     tape.forward(elementwise(work.sums(), i == 1 ? 1 : 2, work.sums()));
   const Operator reduce = make_operator(OperatorClass::reduction, HostCall::add, per_sample(work.sums()),
@@ -44,7 +48,8 @@ TensorId record_additive_sum(Tape& tape, const AdditiveWork& work, const std::ve
   return sum;
 }
 
-/// + bias, tanh, times a trained vector: one score a pair.
+/// Records + bias, tanh and the product with a trained vector, which give one score a pair. The normalized
+/// form (Bahdanau's in GNMT) has the bias and scales the vector.
 TensorId record_additive_scores(Tape& tape, const AdditiveWork& work, TensorId sum, bool normalized) {
   std::vector<std::uint32_t> ready;
   if (normalized) {
@@ -65,7 +70,7 @@ TensorId record_additive_scores(Tape& tape, const AdditiveWork& work, TensorId s
             {sum}, active);
   const TensorId scores = record_linear(tape, active, 1, {LinearForm::Bias::none, "score."});
   if (normalized) {
-    // The vector divided by its norm, times a trained scalar: five tiny operators each way.
+    // The vector is divided by its norm and multiplied by a trained scalar: five tiny operators each way.
     const std::uint32_t scalar = tape.parameter("normalize_scalar", 1);
     const auto u = static_cast<double>(work.units);
     const Operator tiny =
@@ -78,8 +83,10 @@ TensorId record_additive_scores(Tape& tape, const AdditiveWork& work, TensorId s
   return scores;
 }
 
+/// Records mask, softmax over the keys, and the weighted sum of the memory's rows.
 TensorId record_additive_context(Tape& tape, const AdditiveWork& work, TensorId scores, TensorId memory) {
   const Shape shape = Shape::sequence(work.queries, work.keys);
+  // The scores of all pairs are seen as a matrix of queries by keys.
   const TensorId rows = tape.alias(shape, scores);
   tape.node({}, {scores}, rows);
   const TensorId masked = tape.result(shape, {rows}, false);
@@ -98,7 +105,7 @@ TensorId record_additive_context(Tape& tape, const AdditiveWork& work, TensorId 
   return context;
 }
 
-/// The weights so far and their sum, through a convolution and a projection, for every step anew.
+/// Records the convolution and the projection of the weights so far and their sum, which run in every step.
 TensorId record_location(Tape& tape, const AdditiveWork& work) {
   const auto rows = work.pairs(), filters = static_cast<double>(kLocationFilters),
              window = static_cast<double>(2 * kLocationKernel);
@@ -111,6 +118,7 @@ TensorId record_location(Tape& tape, const AdditiveWork& work) {
   const Product gradient{
       filters, window, rows, 1, 1, Product::Grows::depth, static_cast<std::int32_t>(kLocationKernel),
       1,       bytes};
+  // The weights of the last step and their sum are two channels of one tensor.
   tape.forward(make_operator(OperatorClass::copy, HostCall::concat, {}, per_sample(16 * rows)));
   tape.forward(
       make_operator(OperatorClass::conv, HostCall::conv2d, per_sample(2 * rows * filters * window), bytes)
@@ -126,6 +134,7 @@ TensorId record_location(Tape& tape, const AdditiveWork& work) {
   return record_linear(tape, located, work.units, {LinearForm::Bias::none, "location_dense."});
 }
 
+// The two layers differ only in the location term, the normalized vector and their options.
 template <bool located>
 Applied apply_additive_attention(Tape& tape, const Layer& layer, TensorId input) {
   if (layer.with.empty())
@@ -153,6 +162,7 @@ Applied apply_additive_attention(Tape& tape, const Layer& layer, TensorId input)
   return {record_additive_context(tape, work, scores, memory), "", ""};
 }
 
+// A width of 0 means that it was not given.
 void check_additive_attention(const LayerCheck& check) {
   check.range("width", check.layer.get<AdditiveAttention>().width, 1, kWidestLayer);
 }

@@ -1,9 +1,9 @@
-// Multi-head attention as eager frameworks run it: projections, two batched products around a softmax, one
-// projection.
+// Multi-head attention as eager frameworks run it: projections, two batched products around a softmax, and
+// one projection.
 //
-// Products work on head-major copies of their operands. Which copies there are, and whether the bias or the
-// scaling is an operator of its own, depends on how the projections are written (Projection); each follows
-// the operator list of a traced network: BERT, GPT-2, ViT (docs/models/operators.md).
+// Products work on head-major copies of their operands. The way in which the projections are written
+// (Projection) decides which copies there are, and whether the bias or the scaling is an operator of its own.
+// Each form follows the operator list of a traced network: BERT, GPT-2, ViT (docs/models/operators.md).
 #include "sim/workload/layers/attention.hpp"
 
 #include <fmt/format.h>
@@ -14,12 +14,13 @@
 namespace foretrain {
 namespace {
 
+/// The tensors that queries and keys come from; they differ in attention across sequences.
 struct AttentionInput {
   TensorId queries = 0, memory = 0;  ///< the same tensor in self-attention
   bool is_cross() const { return queries != memory; }
 };
 
-/// A projection whose rows are then seen head by head; backward makes them contiguous again.
+/// Records a projection whose rows are then seen head by head; backward makes them contiguous again.
 TensorId project(Tape& tape, const Attention& own, TensorId input, std::int64_t width,
                  std::string_view prefix) {
   const TensorId rows = record_linear(tape, input, width, {bias_of(own.bias && own.qkv_bias), prefix});
@@ -28,6 +29,7 @@ TensorId project(Tape& tape, const Attention& own, TensorId input, std::int64_t 
   return heads;
 }
 
+/// Records three products, for queries, keys and values.
 Heads project_separately(Tape& tape, const Attention& own, const AttentionInput& input,
                          const AttentionSize& size) {
   const TensorId q = project(tape, own, input.queries, size.width(), "query.");
@@ -35,13 +37,14 @@ Heads project_separately(Tape& tape, const Attention& own, const AttentionInput&
   return {q, k, project(tape, own, input.memory, size.width(), "value.")};
 }
 
-/// One product makes `parts` tensors; backward copies one of them into place less than there are, then joins
-/// all.
+/// Records one product that makes `parts` tensors. Backward copies one part fewer than there are into place,
+/// then joins all.
 std::vector<TensorId> project_packed(Tape& tape, const Attention& own, TensorId input,
                                      const AttentionSize& size, int parts) {
   const bool is_module = own.projection == Projection::module;
   const Shape rows = tape.at(input).shape;
   const auto n = static_cast<double>(rows.rows() * size.width());
+  // torch's module works on [length, batch, width]: the input is copied into that order first.
   if (is_module) {
     const TensorId copied = tape.result(rows, {input}, false);
     tape.forward(copy_of(static_cast<double>(rows.elements())));
@@ -63,6 +66,7 @@ std::vector<TensorId> project_packed(Tape& tape, const Attention& own, TensorId 
   return split;
 }
 
+/// Records the projections. Attention across sequences packs keys and values apart from the queries.
 Heads project_heads(Tape& tape, const Attention& own, const AttentionInput& input,
                     const AttentionSize& size) {
   if (own.projection == Projection::separate) return project_separately(tape, own, input, size);
@@ -75,7 +79,7 @@ Heads project_heads(Tape& tape, const Attention& own, const AttentionInput& inpu
   return {q, memory[0], memory[1]};
 }
 
-/// Rows again from heads: a copy forward, and for all but torch's module one backward.
+/// Records the return from heads to rows: a copy forward and, except in torch's module, one backward.
 TensorId merge_heads(Tape& tape, const Attention& own, const AttentionSize& size, TensorId context) {
   const TensorId merged = tape.result(Shape::sequence(size.queries, size.width()), {context}, false);
   tape.forward(copy_of(size.query_elements()));
@@ -85,8 +89,8 @@ TensorId merge_heads(Tape& tape, const Attention& own, const AttentionSize& size
   return merged;
 }
 
-/// torch's module works on [length, batch, width]: the result is transposed by a view, its gradient by a
-/// copy.
+/// Records the transposition of the result in torch's module, which works on [length, batch, width]. It is a
+/// view forward and a copy backward.
 TensorId transposed(Tape& tape, TensorId rows) {
   const Shape shape = tape.at(rows).shape;
   const TensorId view = tape.alias(shape, rows);
@@ -94,6 +98,8 @@ TensorId transposed(Tape& tape, TensorId rows) {
   return view;
 }
 
+// Keys and values come from `memory` where one is named, otherwise from the input. The result has the input's
+// width.
 Applied apply_attention(Tape& tape, const Layer& layer, TensorId input) {
   const auto& own = layer.get<Attention>();
   const TensorId memory = layer.with.empty() ? input : tape.named(layer.with[0])->back();
@@ -115,6 +121,7 @@ Applied apply_attention(Tape& tape, const Layer& layer, TensorId input) {
                   "use a shorter sequence or a smaller width");
   }
   Heads heads = project_heads(tape, own, {input, memory}, size);
+  // Prefix tuning enlarges `size`, so everything after it sees the additional keys.
   add_prefix(tape, size, heads);
   const TensorId context = own.fused
                                ? record_fused_attention(tape, own, size, heads)
@@ -138,6 +145,7 @@ void widen_attention(Layer& layer, const Wider& wider) {
 
 }  // namespace
 
+// The number of heads stays in a wider network, and widths stay multiples of it.
 LayerType attention_layer() {
   using A = Attention;
   return {.name = "attention",

@@ -1,9 +1,10 @@
-// Convolutions: one call forward; backward computes the input's, the weights' and the bias's gradient in up
-// to three kernels.
+// Convolutions: one call forward. Backward computes the gradients of input, weights and bias in up to three
+// kernels.
 //
 // One, two or three directions are the same arithmetic over a window of positions; a signal is an image of
 // height 1. A transposed convolution is a convolution run backwards: every input position spreads over a
-// window of outputs.
+// window of outputs. All are recorded as implicit matrix products, whose time device/convolution_time
+// computes.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 namespace foretrain {
 namespace {
 
+/// Options of a convolution; a padding of -1 is "same".
 struct Convolution {
   std::int64_t out = 0;  ///< channels
   Sides kernel = 0, stride = 1, padding = 0, dilation = 1, output_padding = 0;
@@ -20,18 +22,19 @@ struct Convolution {
   bool bias = true;
 };
 
-/// What it runs over, and which way.
+/// The kind of data that a convolution runs over, and its direction.
 enum class ConvolutionForm : std::uint8_t { signal, image, volume, transposed };
 
-/// The layer's numbers for each side of its input.
+/// The window on each side of the input; a signal has height 1.
 struct Window {
   Sides kernel, stride, padding, dilation, output_padding;
   bool transposed = false;
 
+  /// Positions from the first to the last element of the dilated kernel.
   std::int64_t reach(std::size_t side) const { return dilation[side] * (kernel[side] - 1) + 1; }
   std::int64_t step(std::size_t side) const { return std::max<std::int64_t>(1, stride[side]); }
-  /// Output side, below 1 when the kernel does not fit. "same" padding gives ceil(in / stride), and in *
-  /// stride transposed.
+  /// Returns the output's side, which is below 1 when the kernel does not fit. "same" padding gives ceil(in /
+  /// stride), and in * stride when transposed.
   std::int64_t output_side(std::size_t side, std::int64_t in) const {
     if (transposed) {
       if (padding[side] < 0) return in * step(side);
@@ -43,6 +46,7 @@ struct Window {
   }
 };
 
+/// Returns the window of a layer; the numbers of a signal apply to its length.
 Window window_of(const Convolution& own, ConvolutionForm form) {
   if (form != ConvolutionForm::signal) {
     return {own.kernel,   own.stride,         own.padding,
@@ -55,6 +59,7 @@ Window window_of(const Convolution& own, ConvolutionForm form) {
       along(1, own.kernel), along(1, own.stride), along(0, own.padding), along(1, own.dilation), 0, false};
 }
 
+/// Returns the shape of the result; a side below 1 is a misfit that check_convolution() reports.
 Shape result_shape(const Convolution& own, const Window& window, const Shape& in) {
   Shape out = in;
   out.size[0] = own.out;
@@ -63,8 +68,10 @@ Shape result_shape(const Convolution& own, const Window& window, const Shape& in
   return out;
 }
 
+/// Returns a misfit where the input has another kind or the options give another number of sides.
 Applied check_input(const Layer& layer, ConvolutionForm form, const Shape& in) {
   const auto& own = layer.get<Convolution>();
+  // A transposed convolution runs over images and volumes alike.
   const bool signal = form == ConvolutionForm::signal;
   const ShapeKind wanted = form == ConvolutionForm::volume ? ShapeKind::volume : ShapeKind::image;
   const bool fits = form == ConvolutionForm::transposed ? in.sides() > 0
@@ -85,6 +92,7 @@ Applied check_input(const Layer& layer, ConvolutionForm form, const Shape& in) {
                                 : "choose conv1d, conv2d or conv3d by the number of directions");
 }
 
+/// Returns a misfit where the kernel does not fit, groups do not divide, or a tensor is too large.
 Applied check_convolution(const Layer& layer, const Window& window, const Shape& in, const Shape& out) {
   const auto& own = layer.get<Convolution>();
   if (*std::min_element(out.size.begin(), out.size.end()) < 1) {
@@ -106,12 +114,14 @@ Applied check_convolution(const Layer& layer, const Window& window, const Shape&
   return {};
 }
 
+/// Work of a convolution: elements, class, and the products forward and backward.
 struct ConvolutionWork {
   double in = 0, out = 0, weights = 0, bias = 0;  // per sample, but for the weights and the bias
   OperatorClass cls = OperatorClass::conv;
   Product forward, for_input, for_weights;
 };
 
+/// Returns the work of one sample in all three products.
 ConvolutionWork work_of(const Convolution& own, const Window& window, const Shape& in, const Shape& out) {
   std::int64_t positions = 1;
   for (std::size_t side = 0; side < in.sides(); ++side) positions *= window.kernel[side];
@@ -122,8 +132,10 @@ ConvolutionWork work_of(const Convolution& own, const Window& window, const Shap
              out_positions = static_cast<double>(out.positions());
 
   ConvolutionWork work;
+  // Elements and products are those of one sample. Products count each group as one of `count`.
   work.in = static_cast<double>(in.elements()), work.out = static_cast<double>(out.elements());
   work.weights = from * to * groups * kernel, work.bias = own.bias ? static_cast<double>(own.out) : 0;
+  // Each group has one input channel: the libraries have special kernels for it.
   if (own.groups > 1 && own.groups == in.size[0]) work.cls = OperatorClass::depthwise_conv;
   const auto product = [&](double m, double n, double k, Product::Grows grows) {
     return Product{m,
@@ -136,6 +148,7 @@ ConvolutionWork work_of(const Convolution& own, const Window& window, const Shap
                    static_cast<std::int32_t>(std::max<std::int64_t>(1, window.stride.most())),
                    {4 * work.weights, 4 * (work.in + work.out)}};
   };
+  // A transposed convolution's forward is the other's gradient of the input: the window is in n, not in k.
   if (window.transposed) {
     work.forward = product(in_positions, to * kernel, from, Product::Grows::rows);
     work.for_input = product(in_positions, from, to * kernel, Product::Grows::rows);
@@ -148,6 +161,7 @@ ConvolutionWork work_of(const Convolution& own, const Window& window, const Shap
   return work;
 }
 
+// The bias is added in the same kernel.
 Operator convolution_forward_operator(const ConvolutionWork& w) {
   const double bias_flops = w.bias > 0 ? w.out : 0;
   Operator op = make_operator(w.cls, HostCall::conv2d, per_sample(w.forward.flops_per_sample() + bias_flops),
@@ -155,6 +169,7 @@ Operator convolution_forward_operator(const ConvolutionWork& w) {
   return op.with(w.forward);
 }
 
+// The first layer of a network needs no gradient of its input, hence one product less.
 Operator convolution_backward_operator(const ConvolutionWork& w, bool input_gradient) {
   const double products = input_gradient ? 2 : 1;
   const double bias_flops = w.bias > 0 ? w.out : 0;
@@ -172,6 +187,7 @@ Applied apply_convolution(Tape& tape, const Layer& layer, TensorId input) {
   const auto& own = layer.get<Convolution>();
   const Shape in = tape.at(input).shape;
   if (Applied fault = check_input(layer, form, in); !fault.ok()) return fault;
+  // Window, shape and limits are settled before anything is recorded.
   const Window window = window_of(own, form);
   const Shape out = result_shape(own, window, in);
   if (Applied fault = check_convolution(layer, window, in, out); !fault.ok()) return fault;
@@ -199,12 +215,13 @@ void check_convolution_numbers(const LayerCheck& check) {
 
 bool is_depthwise(const Convolution& own) { return own.groups > 1 && own.groups == own.out; }
 
+/// Returns the number that widths stay multiples of; depthwise layers adapt their groups instead.
 std::int64_t groups_to_keep(const Layer& layer) {
   const auto& own = layer.get<Convolution>();
   return is_depthwise(own) ? 1 : own.groups;
 }
 
-// Depthwise stays depthwise.
+// A depthwise layer stays depthwise: its groups grow with its channels.
 void widen_convolution(Layer& layer, const Wider& wider) {
   auto& own = layer.edit<Convolution>();
   const bool depthwise = is_depthwise(own);

@@ -1,4 +1,4 @@
-// A layer that no type describes: its author states its work, the roofline says how long that takes.
+// A layer that no type describes: its author states its work, and the roofline gives the time of it.
 #include <fmt/format.h>
 
 #include "sim/workload/layers/layer_types.hpp"
@@ -7,20 +7,25 @@ namespace foretrain {
 
 namespace {
 
+// A sanity limit; the count of kernels also has to fit 16 bits.
 constexpr std::int64_t kMostKernels = 10'000;
 
-/// Of one sample. Bytes are read and written, in 32 bits: precisions of 16 halve them.
+/// Options of the layer, for one sample. Bytes are read and written, for 32-bit elements; 16-bit precisions
+/// halve them.
 struct Custom {
-  std::int64_t parameters = 0;  ///< of one tensor
-  std::int64_t kernels = 1;     ///< launched by each pass
+  /// Elements of the one trained tensor; 0: none.
+  std::int64_t parameters = 0;
+  std::int64_t kernels = 1;  ///< launched by each pass
   Flops forward_flops{}, backward_flops{};
   Bytes forward_bytes{}, backward_bytes{};
-  Bytes saved_bytes{};              ///< kept for backward
-  std::vector<std::int64_t> shape;  ///< of the result; empty: the input's
+  Bytes saved_bytes{};  ///< kept for backward
+  /// Shape of the result; empty: the input's.
+  std::vector<std::int64_t> shape;
 };
 
 double amount(Bytes bytes) { return static_cast<double>(bytes.count); }
 
+/// Returns one pass, forward or backward: its FLOPs count beside its bytes.
 Operator custom_pass(Flops flops, Bytes bytes, std::int64_t kernels) {
   Operator op = make_operator(OperatorClass::elementwise, HostCall::activation, per_sample(flops.count),
                               per_sample(amount(bytes)), static_cast<int>(kernels));
@@ -28,6 +33,7 @@ Operator custom_pass(Flops flops, Bytes bytes, std::int64_t kernels) {
   return op;
 }
 
+// A single operator each way. Their FLOPs and bytes are the author's; the time follows from the roofline.
 Applied apply_custom(Tape& tape, const Layer& layer, TensorId input) {
   const Shape in = tape.at(input).shape;
   if (in.kind == ShapeKind::tokens)
@@ -36,6 +42,7 @@ Applied apply_custom(Tape& tape, const Layer& layer, TensorId input) {
   const std::optional<Shape> made = own.shape.empty() ? in : input_shape(own.shape, false);
   if (!made) return misfit("custom makes a tensor of more than 2^40 elements", "give a smaller shape");
   std::vector<std::uint32_t> ready;
+  // The parameters are one tensor, which is ready after the single backward operator.
   if (own.parameters > 0) ready.push_back(tape.parameter("weight", own.parameters));
   const TensorId result = tape.result(*made, {input}, own.parameters > 0);
   tape.forward(custom_pass(own.forward_flops, own.forward_bytes, own.kernels));

@@ -1,4 +1,4 @@
-// What detection networks do between their layers: regions cut out of feature maps, and the many small
+// Detection networks' work between their layers: regions cut out of feature maps, and the many small
 // operators of matching and sampling.
 #include <fmt/format.h>
 
@@ -9,18 +9,21 @@ namespace {
 
 constexpr std::int64_t kMostOperators = 10'000;  // of one pointwise layer
 
+/// Options of `pointwise`: a number of small operators of equal size.
 struct Pointwise {
   std::int64_t operators = 1;
-  std::int64_t out = 0;   ///< elements of each; 0: all of the input
-  bool gradient = false;  ///< they run backward, too
+  std::int64_t out = 0;  ///< elements of each; 0: all of the input
+  /// The operators run backward too.
+  bool gradient = false;
 };
 
+/// Options of `roi_align`: the regions, and the side of each in the result.
 struct RoiAlign {
   std::int64_t out = 0;  ///< regions
   Sides kernel = 0;
 };
 
-/// One host call and one kernel each, over tensors of `elements`: one read, one written.
+/// Returns `count` host calls of one kernel each, over tensors of `elements`: one is read, one written.
 Operator small_operators(std::int64_t count, double elements) {
   Operator op = make_operator(OperatorClass::elementwise, HostCall::activation,
                               per_sample(static_cast<double>(count) * elements),
@@ -29,8 +32,8 @@ Operator small_operators(std::int64_t count, double elements) {
   return op;
 }
 
-// The input passes through: what the operators make is used by the script, or stands for a scale and shift of
-// the input itself.
+// The input passes through. The results of the operators are used by the script, or stand for a scale and
+// shift of the input itself.
 Applied apply_pointwise(Tape& tape, const Layer& layer, TensorId input) {
   const auto& own = layer.get<Pointwise>();
   const Shape in = tape.at(input).shape;
@@ -38,15 +41,16 @@ Applied apply_pointwise(Tape& tape, const Layer& layer, TensorId input) {
   const Operator op = small_operators(own.operators, elements);
   const TensorId result = tape.view(in, input);
   tape.forward(op);
+  // Operators without `gradient` have no backward pass, as in matching and sampling.
   std::vector<BackwardStep> backward;
   if (own.gradient) backward.push_back({op, {}});
   tape.node(std::move(backward), {input}, result);
   return {result, "", ""};
 }
 
-// Every output is the mean of 2 x 2 sample points, each blended from four neighbours that its own neighbours
-// share. A level issues five calls: compare, nonzero, gather of boxes, align, scatter of results; backward
-// zeroes each level and adds to it.
+// Every output is the mean of 2 x 2 sample points. Each point is blended from four neighbours, which adjacent
+// points share. A level issues five calls: compare, nonzero, gather of boxes, align, scatter of results.
+// Backward zeroes each level and adds to it.
 Applied join_roi_align(Tape& tape, const Layer& layer, const std::vector<TensorId>& inputs) {
   constexpr double kPoints = 4;
   const auto& own = layer.get<RoiAlign>();
@@ -61,6 +65,7 @@ Applied join_roi_align(Tape& tape, const Layer& layer, const std::vector<TensorI
     }
     levels += static_cast<double>(in.elements());
   }
+  // Regions stand below one another: their number multiplies the height.
   const auto height = bounded_product({own.out, own.kernel[0]});
   const Shape made = Shape::image(first.size[0], height.value_or(kMostElements), own.kernel[1]);
   if (!height || !is_bounded(made))
@@ -72,6 +77,7 @@ Applied join_roi_align(Tape& tape, const Layer& layer, const std::vector<TensorI
                                    per_sample(4 * (1 + kPoints) * n), calls);
   Operator backward = make_operator(OperatorClass::pooling, HostCall::pooling, per_sample(8 * kPoints * n),
                                     per_sample(4 * (1 + 2 * kPoints) * n + 4 * levels), backward_kernels);
+  // Every kernel is a call of its own from Python; backward has one call for each level.
   forward.calls = static_cast<std::uint16_t>(calls),
   backward.calls = static_cast<std::uint16_t>(inputs.size());
   const TensorId result = tape.result(made, inputs, false);
@@ -93,6 +99,7 @@ void check_roi_align(const LayerCheck& check) {
   check.joins_several();
 }
 
+/// True where the operators' size is absolute and does not grow with the network's width.
 bool has_stated_size(const Layer& layer) { return layer.get<Pointwise>().out > 0; }
 
 }  // namespace

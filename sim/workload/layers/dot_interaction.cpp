@@ -1,7 +1,7 @@
 // The pairwise products of feature vectors, as recommenders join their embeddings (DLRM).
 //
-// f vectors of width d, the first of them dense, become [d + f (f - 1) / 2] features: one batched product f x
-// d x f, of which the lower triangle is gathered behind the dense vector.
+// f vectors of width d, the first of them dense, become [d + f (f - 1) / 2] features. One batched product of
+// f x d x f gives all pairs; its lower triangle is gathered behind the dense vector.
 #include <fmt/format.h>
 
 #include "sim/workload/layers/attention.hpp"
@@ -10,6 +10,7 @@
 namespace foretrain {
 namespace {
 
+// Three results: the vectors side by side, their products, and the gathered features.
 Applied join_dot_interaction(Tape& tape, const Layer&, const std::vector<TensorId>& inputs) {
   const std::int64_t width = tape.at(inputs[0]).shape.width();
   for (const TensorId input : inputs) {
@@ -29,9 +30,11 @@ Applied join_dot_interaction(Tape& tape, const Layer&, const std::vector<TensorI
   tape.forward(make_operator(OperatorClass::copy, HostCall::concat, {}, per_sample(8 * rows)));
   tape.node({}, inputs, joined);
   const AttentionSize size{count, count, 1, width};
+  // Every pair is computed, also those above the diagonal, which nothing reads.
   const TensorId products = tape.result(Shape::sequence(count, count), {joined}, false);
   tape.forward(batched_products(size, {size.makes_scores()}));
   tape.save(joined);
+  // The gradients of both operands are those of the same tensor, hence one more addition.
   const Operator sum =
       make_operator(OperatorClass::elementwise, HostCall::add, per_sample(rows), per_sample(12 * rows));
   tape.node({backward_of(batched_products(size, {size.makes_query_rows(), size.makes_key_rows()})),

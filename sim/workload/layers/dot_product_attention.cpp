@@ -1,7 +1,8 @@
 // Attention without projections, over three results: softmax(q k^T) v, as a script calls
-// scaled_dot_product_attention; and positions by turning as a layer of their own.
+// scaled_dot_product_attention. Rotary positions as a layer of their own stand here too.
 //
-// For networks that project apart or join several streams before the products: MMDiT, Flux, SegFormer, SAM.
+// They serve networks that project separately or join several streams before the products: MMDiT, Flux,
+// SegFormer, SAM.
 #include <fmt/format.h>
 
 #include "sim/workload/layers/attention.hpp"
@@ -10,11 +11,13 @@
 namespace foretrain {
 namespace {
 
+/// Options of dot_product_attention.
 struct DotProductAttention {
   std::int64_t heads = 0;
   bool scaled = true, mask = false, causal = false, dropout = false, fused = true;
 };
 
+// The three results may have different origins; their rows and widths must fit.
 Applied join_dot_product(Tape& tape, const Layer& layer, const std::vector<TensorId>& inputs) {
   const auto& own = layer.get<DotProductAttention>();
   if (inputs.size() != 3)
@@ -33,6 +36,7 @@ Applied join_dot_product(Tape& tape, const Layer& layer, const std::vector<Tenso
   if (!bounded_product({own.heads, q.rows(), k.rows()}))
     return misfit("dot_product_attention makes a tensor of more than 2^40 elements", "use fewer rows");
   const AttentionSize size{q.rows(), k.rows(), own.heads, q.width() / own.heads, v.width() / own.heads};
+  // A causal mask in separate operators is added like any other; only the fused kernel skips scores.
   Attention plain{own.heads};
   plain.scaled = own.scaled, plain.dropout = own.dropout;
   plain.mask = own.mask || (own.causal && !own.fused), plain.causal = own.causal && own.fused;
@@ -50,6 +54,7 @@ void check_dot_product(const LayerCheck& check) {
 
 std::int64_t heads_of_dot_product(const Layer& layer) { return layer.get<DotProductAttention>().heads; }
 
+// This layer rotates all elements of its rows.
 Applied apply_rotary(Tape& tape, const Layer&, TensorId input) {
   const Shape in = tape.at(input).shape;
   if (in.kind != ShapeKind::sequence)

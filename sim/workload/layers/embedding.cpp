@@ -1,8 +1,8 @@
-// Rows looked up in trained tables: words, positions, token types; and trained vectors that are added or put
+// Rows looked up in trained tables (words, positions, token types), and trained vectors that are added or put
 // in front.
 //
 // A table's gradient is dense: backward writes all its rows. Positions are the same for every sample, so
-// their work per step does not grow with the batch, but for the sum of the gradient over the batch.
+// their work per step does not grow with the batch, except for the sum of the gradient over the batch.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -13,36 +13,42 @@
 namespace foretrain {
 namespace {
 
+// Options of the layers.
 struct Embedding {
   std::int64_t entries = 0, out = 0;  ///< out: its width
-  bool sparse = false;                ///< the gradient is of the rows looked up
+  /// The gradient has the looked-up rows alone.
+  bool sparse = false;
 };
 struct TokenTypes {
   std::int64_t entries = 0;
 };
 struct Positions {
-  std::int64_t entries = 0;  ///< of a table that is looked up; 0: the rows themselves
+  /// Rows of a table that is looked up; 0: the rows themselves are added.
+  std::int64_t entries = 0;
   bool trained = true;
   bool counted = false;  ///< untrained rows are a parameter of the network all the same
 };
 
+/// Returns a misfit for anything but a sequence.
 Applied needs_sequence(const Layer& layer, const Shape& in) {
   if (in.kind == ShapeKind::sequence) return {};
   return misfit(fmt::format("{} needs [sequence, width], not {}", layer.type->name, to_string(in)),
                 "place it after an embedding");
 }
 
-/// Gradient of a table of `entries` elements from rows; `work` is what grows with the rows.
+/// Returns the gradient of a table of `entries` elements from rows; `bytes` are those that grow with the
+/// rows.
 Operator table_gradient(double entries, Amount bytes) {
   bytes.fixed += 4 * entries;
   return make_operator(OperatorClass::embedding, HostCall::embedding, {entries, 0}, bytes, 2);
 }
 
+/// Returns an addition of two tensors of n elements.
 Operator sum_of(double n) {
   return make_operator(OperatorClass::elementwise, HostCall::add, per_sample(n), per_sample(12 * n));
 }
 
-/// input + rows that are the same for all samples.
+/// Records input + rows that are the same for all samples.
 TensorId record_addition(Tape& tape, TensorId input, bool trained, std::vector<BackwardStep> gradient) {
   const Shape shape = tape.at(input).shape;
   const auto n = static_cast<double>(shape.elements());
@@ -52,10 +58,12 @@ TensorId record_addition(Tape& tape, TensorId input, bool trained, std::vector<B
   return result;
 }
 
+/// Returns the sum of a gradient over the batch.
 Operator sum_over_batch(double n) {
   return make_operator(OperatorClass::reduction, HostCall::add, per_sample(n), {4 * n, 4 * n});
 }
 
+// Forward reads an index and a row for each token, and writes the row. The indices are kept for backward.
 Applied apply_embedding(Tape& tape, const Layer& layer, TensorId input) {
   const auto& own = layer.get<Embedding>();
   const Shape& in = tape.at(input).shape;
@@ -72,18 +80,20 @@ Applied apply_embedding(Tape& tape, const Layer& layer, TensorId input) {
   const auto n = static_cast<double>(made.elements()), ids = static_cast<double>(length);
   const auto table = static_cast<double>(own.entries * own.out);
   const std::uint32_t weight = tape.parameter("weight", own.entries * own.out);
+  // A later linear layer of as many features is then known as the output embedding.
   tape.trainability().see_words(own.entries);
   const TensorId result = tape.result(made, {input}, true);
   tape.forward(make_operator(OperatorClass::embedding, HostCall::embedding, per_sample(n),
                              per_sample(8 * ids + 8 * n)));
   tape.save(input);
   Operator backward = table_gradient(table, per_sample(8 * ids + 8 * n));
+  // A sparse gradient has the looked-up rows alone: neither zeros nor the size of the table.
   if (own.sparse) backward.flops = {}, backward.bytes = per_sample(8 * ids + 8 * n);
   tape.node({{backward, {weight}}}, {input}, result);
   return {result, "", ""};
 }
 
-// All ids are zero, made on the spot: one fill, one look-up, one addition.
+// The ids are zero and made on the spot: one fill, one lookup, one addition.
 Applied apply_token_type(Tape& tape, const Layer& layer, TensorId input) {
   const auto& own = layer.get<TokenTypes>();
   const Shape in = tape.at(input).shape;
@@ -107,8 +117,8 @@ Applied apply_token_type(Tape& tape, const Layer& layer, TensorId input) {
   return {result, "", ""};
 }
 
-// With entries a table is looked up; without, the trained rows themselves are added; untrained ones (sines)
-// are constants.
+// A table is looked up where there are entries. Otherwise the trained rows themselves are added; untrained
+// rows (sines) are constants.
 Applied apply_position(Tape& tape, const Layer& layer, TensorId input) {
   const auto& own = layer.get<Positions>();
   const Shape in = tape.at(input).shape;
@@ -136,6 +146,7 @@ Applied apply_position(Tape& tape, const Layer& layer, TensorId input) {
   return {record_addition(tape, input, true, std::move(gradient)), "", ""};
 }
 
+// A trained row is put in front of every sample, which costs a copy of all rows.
 Applied apply_class_token(Tape& tape, const Layer& layer, TensorId input) {
   const Shape in = tape.at(input).shape;
   if (Applied fault = needs_sequence(layer, in); !fault.ok()) return fault;
@@ -150,7 +161,7 @@ Applied apply_class_token(Tape& tape, const Layer& layer, TensorId input) {
   return {result, "", ""};
 }
 
-// Registers a weight ahead of the layer that uses it, as modules do that create it before their parts.
+// Registers a weight before the layer that uses it, as modules do that create it before their parts.
 Applied apply_parameter(Tape& tape, const Layer& layer, TensorId input) {
   const auto& own = layer.get<DeclaredWeight>();
   const std::string_view part = own.part == DeclaredWeight::Part::weight ? "weight" : "bias";
@@ -186,11 +197,13 @@ void widen_embedding(Layer& layer, const Wider& wider) {
   own.out = wider(own.out);
 }
 
+/// Returns the size of a tensor of this many rows in the wider network: only their width grows.
 std::optional<std::int64_t> size_of_rows(std::int64_t rows, const DeclaredWeight& declared,
                                          const Wider& wider) {
   return rows * wider(declared.out / rows);
 }
 
+// Declared tables of positions and class tokens are as wide as the network.
 std::optional<std::int64_t> size_of_positions(const Layer& layer, const DeclaredWeight& declared,
                                               const Wider& wider) {
   return size_of_rows(std::max<std::int64_t>(1, layer.get<Positions>().entries), declared, wider);

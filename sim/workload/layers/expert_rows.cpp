@@ -1,4 +1,4 @@
-// Rows of a mixture of experts: FLOPs and bytes of what gathers, transforms, weights and adds them.
+// Operators of a mixture of experts: FLOPs and bytes of gathering, transforming, weighting and adding rows.
 #include "sim/workload/layers/expert_rows.hpp"
 
 #include <fmt/format.h>
@@ -8,6 +8,7 @@
 namespace foretrain {
 namespace {
 
+/// Records silu, whose backward needs its input.
 TensorId record_silu(Tape& tape, TensorId input) {
   const auto n = static_cast<double>(tape.at(input).shape.elements());
   const TensorId result = tape.result(tape.at(input).shape, {input}, false);
@@ -18,6 +19,7 @@ TensorId record_silu(Tape& tape, TensorId input) {
   return result;
 }
 
+/// Records the product of the activated gate with the other branch; backward keeps both.
 TensorId record_gate(Tape& tape, TensorId gate, TensorId up) {
   const auto n = static_cast<double>(tape.at(gate).shape.elements());
   const TensorId result = tape.result(tape.at(gate).shape, {gate, up}, false);
@@ -28,7 +30,7 @@ TensorId record_gate(Tape& tape, TensorId gate, TensorId up) {
   return result;
 }
 
-/// `experts` products of rows / experts rows each, in one kernel.
+/// The work of `experts` products of rows / experts rows each, in one kernel.
 struct GroupedProduct {
   double rows = 0, in = 0, out = 0, experts = 0;
   double flops() const { return 2 * rows * in * out; }
@@ -45,6 +47,7 @@ struct GroupedProduct {
   }
 };
 
+/// Records one grouped product with weights for all experts, and its gradients.
 TensorId record_grouped(Tape& tape, TensorId input, std::int64_t out, std::int64_t experts,
                         std::string_view prefix) {
   const Shape in = tape.at(input).shape;
@@ -58,6 +61,7 @@ TensorId record_grouped(Tape& tape, TensorId input, std::int64_t out, std::int64
   };
   tape.forward(products(1).with(work.forward()));
   tape.save(input);
+  // Where the input needs no gradient, backward is the product for the weights alone.
   const bool further = tape.at(input).needs_gradient;
   Operator backward = products(further ? 2 : 1);
   if (further) backward.with(work.for_input());
@@ -76,6 +80,7 @@ TensorId gather_rows(Tape& tape, TensorId input, std::int64_t rows) {
   const Shape made = Shape::sequence(rows, in.width());
   const auto part = static_cast<double>(made.elements()), whole = static_cast<double>(in.elements());
   const TensorId gathered = tape.result(made, {input}, false);
+  // The kernels are the search for the rows' indices, and the copy.
   tape.forward(
       script_pass(OperatorClass::copy, HostCall::embedding, 0, 8 * part + 24 * static_cast<double>(rows), 2));
   tape.save(per_sample(16 * static_cast<double>(rows)));
@@ -85,6 +90,7 @@ TensorId gather_rows(Tape& tape, TensorId input, std::int64_t rows) {
   return gathered;
 }
 
+// Forward picks the weights and multiplies. Backward has two products and the sum over the width.
 TensorId record_weighting(Tape& tape, TensorId rows, TensorId weights) {
   const Shape shape = tape.at(rows).shape;
   const auto n = static_cast<double>(shape.elements());
@@ -97,6 +103,7 @@ TensorId record_weighting(Tape& tape, TensorId rows, TensorId weights) {
   return result;
 }
 
+// The sum is overwritten, so it has no storage of its own; backward reads the rows' gradients out of it.
 TensorId scatter_rows(Tape& tape, TensorId sum, TensorId rows) {
   const auto n = static_cast<double>(tape.at(rows).shape.elements());
   const TensorId result = tape.alias(tape.at(sum).shape, sum);
@@ -105,6 +112,7 @@ TensorId scatter_rows(Tape& tape, TensorId sum, TensorId rows) {
   return result;
 }
 
+// The zeros need a gradient, so that the results added to them get one.
 TensorId record_zeros(Tape& tape, const Shape& shape) {
   const TensorId zeros = tape.result(shape, {}, true);
   tape.forward(script_pass(OperatorClass::elementwise, HostCall::activation, 0,
@@ -113,6 +121,7 @@ TensorId record_zeros(Tape& tape, const Shape& shape) {
   return zeros;
 }
 
+// The order is that of the scripts: gate, activation, up, product, down.
 TensorId record_perceptron(Tape& tape, const Perceptron& own, TensorId rows) {
   const std::int64_t width = tape.at(rows).shape.width();
   const auto linear = [&](TensorId from, std::int64_t out, std::string_view name) {
@@ -133,8 +142,10 @@ TensorId record_grouped_perceptrons(Tape& tape, const Perceptron& own, std::int6
   return grouped(inner, width, "down");
 }
 
+// The gate is a product of one column and a sigmoid, whose result is kept.
 TensorId record_row_gate(Tape& tape, TensorId input, TensorId rows, std::string_view prefix) {
   const TensorId logit = record_linear(tape, input, 1, {LinearForm::Bias::none, prefix});
+  // The gate has one number a row.
   const Shape one = tape.at(logit).shape;
   const auto n = static_cast<double>(one.elements());
   const TensorId gate = tape.result(one, {logit}, false);

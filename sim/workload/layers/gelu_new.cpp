@@ -1,8 +1,8 @@
 // GELU by its tanh formula written out in Python, as Hugging Face's NewGELUActivation does: eight operators
 // forward, eleven backward.
 //
-// 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))): kept are x, 0.5 x, the tanh and 1 + tanh, four tensors
-// where the fused GELU keeps one.
+// The formula is 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))). Kept are x, 0.5 x, the tanh and 1 + tanh:
+// four tensors where the fused GELU keeps one.
 #include <array>
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 namespace foretrain {
 namespace {
 
-/// Tensors of the input's size that each operator reads and writes.
+/// Numbers of tensors of the input's size that each operator reads and writes.
 constexpr std::array<int, 8> kForward{2, 2, 2, 3, 2, 2, 2, 3};
 constexpr std::array<int, 11> kBackward{3, 3, 3, 2, 2, 2, 2, 3, 3, 2, 3};
 constexpr int kKept = 4;
@@ -22,6 +22,7 @@ Operator pass(double n, int tensors) {
                        per_sample(4 * n * tensors));
 }
 
+/// Records the fused kernel that some fine-tuning tools put in place of the formula.
 Applied apply_fused_gelu(Tape& tape, TensorId input) {
   constexpr double kFlops = 8;
   const auto n = static_cast<double>(tape.at(input).shape.elements());
@@ -36,6 +37,7 @@ Applied apply_fused_gelu(Tape& tape, TensorId input) {
   return {result, "", ""};
 }
 
+// Unless the kernel is fused, each operator of the formula is a call and a pass of its own.
 Applied apply_gelu_new(Tape& tape, const Layer&, TensorId input) {
   const Shape in = tape.at(input).shape;
   if (in.kind == ShapeKind::tokens)
@@ -45,6 +47,7 @@ Applied apply_gelu_new(Tape& tape, const Layer&, TensorId input) {
   const TensorId result = tape.result(in, {input}, false);
   for (const int tensors : kForward) tape.forward(pass(n, tensors));
   if (tape.at(result).needs_gradient) {
+    // The input is a tensor of the tape; the other kept ones belong to no layer.
     tape.save(input);
     tape.save(per_sample((kKept - 1) * 4 * n));
   }

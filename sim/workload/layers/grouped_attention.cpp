@@ -1,10 +1,11 @@
-// Attention as decoders of today write it: heads of a width of their own, fewer keys than queries, positions
-// by turning (RoPE) or by a trained bias of the scores (T5), with a memory for the attention across.
+// Attention of decoders such as Llama and T5. Heads have a width of their own, and keys may be fewer than
+// queries. Positions enter by rotation (RoPE) or by a trained bias of the scores (T5), and a memory allows
+// attention across sequences.
 //
 // Keys and values of a group are copied for each of its queries before the products (repeat_kv); backward
 // sums them. In separate operators a window is part of the mask, and slopes by distance (ALiBi) are a pass
-// over the scores; the fused kernel skips what the window hides, and adds slopes to scores that it holds
-// anyway.
+// over the scores. The fused kernel skips the scores outside the window, and adds slopes to scores that it
+// holds anyway.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -17,31 +18,38 @@
 namespace foretrain {
 namespace {
 
+/// Options of the layer.
 struct GroupedAttention {
   std::int64_t heads = 0;
   std::int64_t groups = 0;      ///< heads of keys and values; 0: as many as of queries
   std::int64_t head_width = 0;  ///< 0: the input's width shared out
-  std::int64_t rotary = 0;      ///< elements of a head that positions turn
+  /// Elements of a head that positions rotate.
+  std::int64_t rotary = 0;
   bool query_bias = false, key_bias = false, value_bias = false, output_bias = false;
-  bool packed = false;     ///< one product for queries, keys and values
-  bool norm = false;       ///< of each head of queries and keys
-  bool norm_rows = false;  ///< of all heads of queries together, and of keys
-  bool alibi = false;      ///< a slope for each head times the distance is added to the scores
-  bool relative = false;   ///< `memory` is a bias of the scores
+  bool packed = false;  ///< one product for queries, keys and values
+  /// A norm over each head of queries and keys.
+  bool norm = false;
+  /// A norm over all heads of queries together, and one over those of keys.
+  bool norm_rows = false;
+  bool alibi = false;     ///< a slope for each head times the distance is added to the scores
+  bool relative = false;  ///< `memory` is a bias of the scores
   bool scaled = true, mask = false, causal = false, dropout = false, fused = false;
   std::int64_t window = 0;  ///< keys that a query sees, itself included; 0: all before it
 };
 
+/// Sizes with as many keys as queries have heads, and the number of heads that keys really have.
 struct GroupSize {
-  AttentionSize all;  ///< as if every query had keys of its own
+  /// Sizes as if every query had keys of its own.
+  AttentionSize all;
   std::int64_t groups = 0;
   std::int64_t group_width() const { return groups * all.head_width; }
 };
 
-/// Rows of `groups` heads copied for all heads; backward sums the copies.
+/// Records the copy of `groups` heads of rows for all heads; backward sums the copies.
 TensorId repeat_groups(Tape& tape, TensorId rows, const GroupSize& size) {
   if (size.groups == size.all.heads) return rows;
   const auto n = static_cast<double>(tape.at(rows).shape.elements()), all = size.all.key_elements();
+  // Forward reads the shared heads and writes all of them.
   const TensorId copies = tape.result(Shape::sequence(size.all.keys, size.all.width()), {rows}, false);
   tape.forward(make_operator(OperatorClass::copy, HostCall::copy, {}, per_sample(4 * (n + all))));
   tape.node(
@@ -51,7 +59,7 @@ TensorId repeat_groups(Tape& tape, TensorId rows, const GroupSize& size) {
   return copies;
 }
 
-/// The norm sees a row for each head.
+/// Records a norm that sees a row for each head.
 TensorId norm_of_heads(Tape& tape, TensorId rows, std::int64_t head_width, std::string_view prefix) {
   const Shape shape = tape.at(rows).shape;
   const TensorId heads = tape.alias(Shape::sequence(shape.elements() / head_width, head_width), rows);
@@ -62,6 +70,7 @@ TensorId norm_of_heads(Tape& tape, TensorId rows, std::int64_t head_width, std::
   return joined;
 }
 
+/// Records one product for queries, keys and values, of which they are views.
 Heads project_packed_groups(Tape& tape, const GroupedAttention& own, TensorId input, const GroupSize& size) {
   const std::int64_t width = size.all.width() + 2 * size.group_width(), length = size.all.queries;
   const TensorId joined = record_linear(tape, input, width, {bias_of(own.query_bias), "query_key_value."});
@@ -69,10 +78,12 @@ Heads project_packed_groups(Tape& tape, const GroupedAttention& own, TensorId in
   const Shape part = Shape::sequence(length, size.group_width());
   const Heads heads{tape.alias(Shape::sequence(length, size.all.width()), joined), tape.alias(part, joined),
                     tape.alias(part, joined)};
+  // Backward joins the three gradients by one copy.
   tape.node({backward_of(copy_of(n))}, {joined}, heads.q);
   return heads;
 }
 
+/// Records the projections, packed or one by one. Keys and values are as wide as their groups.
 Heads project_groups(Tape& tape, const GroupedAttention& own, TensorId input, TensorId memory,
                      const GroupSize& size) {
   if (own.packed) return project_packed_groups(tape, own, input, size);
@@ -84,6 +95,7 @@ Heads project_groups(Tape& tape, const GroupedAttention& own, TensorId input, Te
   return {q, k, linear(memory, size.group_width(), own.value_bias, "value.")};
 }
 
+/// Records everything between projections and scores: norms, positions, prefix, and copies of shared heads.
 Heads placed_heads(Tape& tape, const GroupedAttention& own, GroupSize& size, Heads heads) {
   if (own.norm) {
     heads.q = norm_of_heads(tape, heads.q, size.all.head_width, "query_norm.");
@@ -99,12 +111,14 @@ Heads placed_heads(Tape& tape, const GroupedAttention& own, GroupSize& size, Hea
     heads.k = record_rotary(tape, heads.k, static_cast<double>(size.all.keys * size.groups * own.rotary));
   }
   add_prefix(tape, size.all, heads);
+  // FlashAttention reads shared heads itself, so nothing is copied for it.
   if (own.fused && tape.trainability().tuning().fuses(FusedKernel::flash_attention)) return heads;
   heads.k = repeat_groups(tape, heads.k, size);
   heads.v = repeat_groups(tape, heads.v, size);
   return heads;
 }
 
+/// Returns the reason why options and sizes do not fit each other; empty where they do.
 std::string fault_of(const GroupedAttention& own, const GroupSize& size) {
   if (size.all.heads % size.groups != 0)
     return fmt::format("groups = {} does not divide {} heads", size.groups, size.all.heads);
@@ -114,7 +128,8 @@ std::string fault_of(const GroupedAttention& own, const GroupSize& size) {
   return "";
 }
 
-/// A fused kernel never has the scores of all pairs, only those of a tile.
+/// True where a tensor would be too large. A fused kernel never has the scores of all pairs, only those of a
+/// tile.
 bool is_too_large(const GroupSize& size, std::int64_t in, std::int64_t memory, bool is_fused) {
   const std::int64_t longest = std::max(size.all.queries, size.all.keys);
   const auto width = bounded_product({size.all.heads, size.all.head_width});
@@ -123,6 +138,8 @@ bool is_too_large(const GroupSize& size, std::int64_t in, std::int64_t memory, b
          !bounded_product({size.all.heads, size.all.queries, is_fused ? 1 : size.all.keys});
 }
 
+/// Returns the options as those of plain attention. In separate operators the causal mask is added to the
+/// scores; only the fused kernel skips them.
 Attention plain_attention(const GroupedAttention& own) {
   Attention plain{own.heads};
   plain.scaled = own.scaled, plain.mask = own.mask || (own.causal && !own.fused);
@@ -131,9 +148,11 @@ Attention plain_attention(const GroupedAttention& own) {
   return plain;
 }
 
+// The order of a decoder: projections, norms and positions of queries and keys, attention, output.
 Applied apply_grouped_attention(Tape& tape, const Layer& layer, TensorId input) {
   const auto& own = layer.get<GroupedAttention>();
   const TensorId named = layer.with.empty() ? input : tape.named(layer.with[0])->back();
+  // `memory` names either a bias of the scores or the sequence of keys and values.
   const TensorId memory = own.relative ? input : named;
   const Shape in = tape.at(input).shape, other = tape.at(memory).shape;
   if (in.kind != ShapeKind::sequence || other.kind != ShapeKind::sequence)
@@ -154,6 +173,8 @@ Applied apply_grouped_attention(Tape& tape, const Layer& layer, TensorId input) 
     return misfit("relative asks for `memory` = the result of a relative_bias of as many heads and rows",
                   "place a relative_bias before it, and name its result with `as`");
   Heads heads = placed_heads(tape, own, size, project_groups(tape, own, input, memory, size));
+  // The bias is added to the scores of separate operators; check_grouped_attention() excludes the fused
+  // kernel.
   if (own.relative) heads.bias = named;
   const Attention plain = plain_attention(own);
   const TensorId context =
@@ -162,6 +183,7 @@ Applied apply_grouped_attention(Tape& tape, const Layer& layer, TensorId input) 
   return {record_linear(tape, context, in.width(), {bias_of(own.output_bias), "output."}), "", ""};
 }
 
+// Options that exclude each other are reported before any shape is known.
 void check_grouped_attention(const LayerCheck& check) {
   const auto& own = check.layer.get<GroupedAttention>();
   check.range("heads", own.heads, 1, kLargestStep);

@@ -1,5 +1,5 @@
-// Where branches and named results meet: sums, products and concatenations, with smaller operands spread over
-// the larger.
+// Joins of branches and named results: sums, products and concatenations, where smaller operands are
+// broadcast over larger ones.
 #include <fmt/format.h>
 
 #include "sim/workload/layers/layer_types.hpp"
@@ -7,7 +7,7 @@
 namespace foretrain {
 namespace {
 
-/// Whether `small` has the size of `large` or 1 in every dimension; features count as the channels of an
+/// True where `small` has the size of `large` or 1 in every dimension. Features count as the channels of an
 /// image or volume and as the width of a sequence.
 bool spreads_over(const Shape& small, const Shape& large) {
   if (small.kind == ShapeKind::tokens || large.kind == ShapeKind::tokens) return false;
@@ -20,6 +20,7 @@ bool spreads_over(const Shape& small, const Shape& large) {
   return true;
 }
 
+/// Returns a misfit that names the shapes of two branches.
 Applied misfit_of(const Tape& tape, const Layer& layer, const std::vector<TensorId>& inputs,
                   std::size_t other, std::string hint) {
   return misfit(
@@ -28,12 +29,13 @@ Applied misfit_of(const Tape& tape, const Layer& layer, const std::vector<Tensor
       std::move(hint));
 }
 
+/// A pair of operands, one of which may be broadcast over the other.
 struct Pair {
   TensorId left = 0, right = 0;
   Shape shape;  ///< of the result, the larger operand's
 };
 
-/// The sums over the spread dimensions that the gradient of a smaller operand needs.
+/// Returns the sums over the broadcast dimensions, which the gradient of a smaller operand needs.
 BackwardStep sum_of_gradient(const Tape& tape, const Pair& pair, TensorId operand) {
   const auto n = static_cast<double>(pair.shape.elements()),
              m = static_cast<double>(tape.at(operand).shape.elements());
@@ -41,6 +43,7 @@ BackwardStep sum_of_gradient(const Tape& tape, const Pair& pair, TensorId operan
           {}};
 }
 
+/// Records a sum. Its gradient is passed on as it is, except for the sums over broadcast dimensions.
 TensorId record_sum(Tape& tape, const Pair& pair) {
   const auto n = static_cast<double>(pair.shape.elements());
   double read = 0;
@@ -48,6 +51,7 @@ TensorId record_sum(Tape& tape, const Pair& pair) {
   for (const TensorId operand : {pair.left, pair.right}) {
     const Shape& shape = tape.at(operand).shape;
     read += static_cast<double>(shape.elements());
+    // A broadcast operand needs the sum of the gradient over the broadcast dimensions.
     if (shape.elements() != pair.shape.elements() && tape.at(operand).needs_gradient)
       steps.push_back(sum_of_gradient(tape, pair, operand));
   }
@@ -58,6 +62,7 @@ TensorId record_sum(Tape& tape, const Pair& pair) {
   return result;
 }
 
+/// Records a product. The gradient of each operand needs the other one, which is kept.
 TensorId record_product(Tape& tape, const Pair& pair) {
   const auto n = static_cast<double>(pair.shape.elements());
   double read = 0;
@@ -75,6 +80,7 @@ TensorId record_product(Tape& tape, const Pair& pair) {
     if (tape.at(operand).shape.elements() != pair.shape.elements())
       sums.push_back(sum_of_gradient(tape, pair, operand));
   }
+  // Products come first: each sum reduces one of them.
   for (BackwardStep& sum : sums) products.push_back(std::move(sum));
   const TensorId result = tape.result(pair.shape, {pair.left, pair.right}, false);
   tape.forward(
@@ -83,7 +89,7 @@ TensorId record_product(Tape& tape, const Pair& pair) {
   return result;
 }
 
-/// Pair by pair from the left.
+/// Joins the inputs pair by pair from the left.
 Applied join_pairs(Tape& tape, const Layer& layer, const std::vector<TensorId>& inputs,
                    TensorId (*record)(Tape&, const Pair&)) {
   TensorId joined = inputs[0];
@@ -104,7 +110,7 @@ Applied join_add(Tape& tape, const Layer& layer, const std::vector<TensorId>& in
   return join_pairs(tape, layer, inputs, record_sum);
 }
 
-/// silu(gate) * up in one kernel; backward computes the activated gate once more
+/// Records silu(gate) * up in one kernel; backward computes the activated gate again
 /// (liger_kernel/ops/swiglu.py).
 TensorId record_gated_product(Tape& tape, TensorId gate, TensorId up) {
   constexpr double kForwardFlops = 2, kBackwardFlops = 10;
@@ -118,6 +124,7 @@ TensorId record_gated_product(Tape& tape, TensorId gate, TensorId up) {
                             per_sample(20 * n)),
               {}}},
             {gate, up}, result);
+  // The fused LoRA functions compute the gate's result again in backward.
   if (tape.trainability().tuning().fuses(FusedKernel::lora)) tape.make_anew(result);
   return result;
 }
@@ -129,8 +136,8 @@ Applied join_multiply(Tape& tape, const Layer& layer, const std::vector<TensorId
   return join_pairs(tape, layer, inputs, record_product);
 }
 
-// Images and volumes join along channels, sequences and features along their last dimension; backward hands
-// out views.
+// Images and volumes are joined along channels, sequences and features along their last dimension. Backward
+// returns views.
 Applied join_concat(Tape& tape, const Layer& layer, const std::vector<TensorId>& inputs) {
   Shape joined = tape.at(inputs[0]).shape;
   const std::size_t along = joined.joint();
@@ -157,6 +164,7 @@ void check_join(const LayerCheck& check) { check.joins_several(); }
 
 }  // namespace
 
+// A name for the activated gate prevents the fusion, because another layer may read it.
 bool fuses_gate(const Layer& layer, const FineTuning& tuning) {
   return tuning.fuses(FusedKernel::swiglu) && layer.type->name == std::string_view("multiply") &&
          layer.branches.size() == 2 && !layer.branches[0].empty() &&

@@ -1,11 +1,12 @@
-// Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434, section 2.1), as it is trained: keys and values
-// of all heads are made of one narrow row, queries of another.
+// Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434, section 2.1) as it is trained: keys and values
+// of all heads are made from one narrow row, and queries from another.
 //
-// Queries: a product to `query_rank`, an RMS norm, a product to a (d + r) columns; without a rank one
-// product. Keys and values: one product to `kv_rank` + r columns; the first `kv_rank` are normalised and
-// become d plain elements of a key and v of a value for each head; the last r are turned by position once and
-// copied behind the plain ones of every head's key. Scores are over d + r elements, the context is v wide.
-// Backward adds the copies' gradients, and writes both parts of what was cut into one.
+// Queries: a product to `query_rank`, an RMS norm, and a product to a (d + r) columns; without a rank, one
+// product. Keys and values: one product to `kv_rank` + r columns. The first `kv_rank` columns are normalised
+// and become, for each head, d plain elements of a key and v of a value. The last r columns are rotated by
+// position once and copied behind the plain elements of every head's key. Scores are over d + r elements, and
+// the context is v wide. Backward adds the gradients of the copies, and writes both parts of a cut tensor
+// into one.
 #include <algorithm>
 #include <utility>
 
@@ -19,6 +20,7 @@
 namespace foretrain {
 namespace {
 
+/// Options of the layer.
 struct LatentAttention {
   std::int64_t heads = 0;
   std::int64_t query_rank = 0;  ///< 0: queries come of the input by one product
@@ -27,10 +29,12 @@ struct LatentAttention {
   bool causal = false, dropout = false, fused = false;
 };
 
+/// Records a projection without bias.
 TensorId product_of(Tape& tape, TensorId from, std::int64_t out, std::string_view prefix) {
   return record_linear(tape, from, out, {LinearForm::Bias::none, prefix});
 }
 
+/// Records the queries: directly, or through a narrow row with a norm.
 TensorId record_queries(Tape& tape, const LatentAttention& own, const AttentionSize& size, TensorId input) {
   TensorId from = input;
   if (own.query_rank > 0)
@@ -39,7 +43,7 @@ TensorId record_queries(Tape& tape, const LatentAttention& own, const AttentionS
   return record_rotary(tape, queries, static_cast<double>(size.queries * own.heads * own.rotary));
 }
 
-/// Two views of one result; the gradients of both are written into one.
+/// Returns two views of one result; backward writes the gradients of both into one tensor.
 std::pair<TensorId, TensorId> cut(Tape& tape, TensorId whole, std::int64_t first) {
   const Shape shape = tape.at(whole).shape;
   const std::pair<TensorId, TensorId> parts{
@@ -49,7 +53,7 @@ std::pair<TensorId, TensorId> cut(Tape& tape, TensorId whole, std::int64_t first
   return parts;
 }
 
-/// The turned part copied behind each head's plain one; backward it is summed over the heads.
+/// Records the copy of the rotated part behind each head's plain part; backward sums it over the heads.
 TensorId joined_keys(Tape& tape, const AttentionSize& size, TensorId plain, TensorId turned) {
   const Shape made = Shape::sequence(size.keys, size.width());
   const auto n = static_cast<double>(made.elements()),
@@ -64,9 +68,11 @@ TensorId joined_keys(Tape& tape, const AttentionSize& size, TensorId plain, Tens
   return keys;
 }
 
+/// Records queries, keys and values as above.
 Heads latent_heads(Tape& tape, const LatentAttention& own, const AttentionSize& size, TensorId input) {
   Heads heads;
   heads.q = record_queries(tape, own, size, input);
+  // A single product makes the narrow row and the part that carries the position.
   const auto [narrow, position] =
       cut(tape, product_of(tape, input, own.kv_rank + own.rotary, "kv_down."), own.kv_rank);
   const TensorId wide = product_of(tape, record_rms_norm(tape, narrow, "kv_norm."),
@@ -78,6 +84,7 @@ Heads latent_heads(Tape& tape, const LatentAttention& own, const AttentionSize& 
   return heads;
 }
 
+/// True where a weight or a tensor would have more than 2^40 elements.
 bool is_too_large(const LatentAttention& own, std::int64_t in, std::int64_t rows) {
   const auto head = bounded_product({own.heads, own.plain + own.rotary + own.value});
   const std::int64_t rank = std::max(own.query_rank, own.kv_rank + own.rotary);
@@ -85,6 +92,7 @@ bool is_too_large(const LatentAttention& own, std::int64_t in, std::int64_t rows
          !bounded_product({rank, std::max(in, rows)}) || !bounded_product({own.heads, rows, rows});
 }
 
+// After the heads are made, the layer is plain attention with values of another width.
 Applied apply_latent_attention(Tape& tape, const Layer& layer, TensorId input) {
   const auto& own = layer.get<LatentAttention>();
   const Shape in = tape.at(input).shape;
@@ -93,6 +101,7 @@ Applied apply_latent_attention(Tape& tape, const Layer& layer, TensorId input) {
                   "place an embedding before it");
   if (is_too_large(own, in.width(), in.rows()))
     return misfit("latent_attention makes a tensor of more than 2^40 elements", "use a shorter sequence");
+  // A head of queries and keys has plain and rotated elements; values have a width of their own.
   const AttentionSize size{in.rows(), in.rows(), own.heads, own.plain + own.rotary, own.value};
   const Heads heads = latent_heads(tape, own, size, input);
   Attention plain{own.heads};

@@ -1,4 +1,4 @@
-// The table of layer types, and the checks that all of them share; a new type is a new file and its row here.
+// The table of layer types, and the checks that all of them share. A new type is a new file and a row here.
 #include "sim/workload/layers/layer_types.hpp"
 
 #include <array>
@@ -11,10 +11,10 @@
 namespace foretrain {
 namespace {
 
-/// Rows of a layer that a script runs one after the other: longer than any sequence that is trained so.
+/// Largest number of rows that a script runs one after the other, beyond any sequence that is trained so.
 constexpr std::int64_t kMostSteps = 10'000;
 
-/// What a type does with named results: joins take several, what opens a branch takes none.
+/// Checks named results: only joins take several, and a layer that opens a branch takes none.
 void check_names(const LayerCheck& check) {
   const Layer& layer = check.layer;
   if (layer.type->join == nullptr && layer.from.size() > 1) {
@@ -29,8 +29,8 @@ void check_names(const LayerCheck& check) {
 
 }  // namespace
 
-/// In the order of the reference page: convolutions and what goes with images, then features, joins, layers
-/// of one's own, sequences.
+/// Returns the rows in the order of the reference page: convolutions and other layers of images, then
+/// features, joins, layers with stated work, sequences.
 std::span<const LayerType> layer_types() {
   static const std::array kRows{conv1d_layer(),
                                 conv2d_layer(),
@@ -109,6 +109,7 @@ std::span<const LayerType> layer_types() {
   return kRows;
 }
 
+// The index is built once; rows have static storage, so pointers to them stay valid.
 const LayerType* find_layer_type(std::string_view name) {
   static const std::map<std::string_view, const LayerType*> kByName = [] {
     std::map<std::string_view, const LayerType*> rows;
@@ -133,7 +134,7 @@ void LayerCheck::range(std::string_view key, std::int64_t value, std::int64_t le
                        std::int64_t most) const {
   if (value >= least && value <= most) return;
   const std::string_view type = layer.type->name;
-  // A number that must be given begins as 0: it was left out rather than wrong.
+  // A required number begins as 0: it was left out rather than wrong.
   if (value == 0 && least == 1) {
     faults.push_back(
         {layer.span, fmt::format("{} needs {}", type, key), fmt::format("write {} = 1 or more", key)});
@@ -148,8 +149,8 @@ void LayerCheck::range(std::string_view key, const Sides& sides, std::int64_t le
   range(key, sides.least() < least ? sides.least() : sides.most(), least, most);
 }
 
-/// A join without branches and names takes what its names in `from` say, which is checked where they are
-/// known.
+/// Checks the number of branches and names. A join without both takes the results named in `from`, which are
+/// checked where they are known.
 void LayerCheck::joins_several() const {
   const bool bare = layer.branches.empty() && layer.from.empty() && layer.with.empty();
   const auto count = static_cast<std::int64_t>(layer.branches.size() + layer.with.size());
@@ -159,6 +160,7 @@ void LayerCheck::joins_several() const {
        fmt::format("give 2 to {} branches; an empty branch [] passes its input on", kMostBranches)});
 }
 
+// The type's own checks come first, then those of names and steps that every layer has.
 std::vector<ModelFault> check_layer(const Layer& layer) {
   std::vector<ModelFault> faults;
   const LayerCheck check{layer, faults};
@@ -168,7 +170,7 @@ std::vector<ModelFault> check_layer(const Layer& layer) {
   return faults;
 }
 
-/// {3, 3} fits an image and no volume; one number fits everything.
+/// Checks lists of sides: {3, 3} fits an image and no volume; one number fits everything.
 Applied check_sides(const Layer& layer, std::size_t sides, std::initializer_list<NamedSides> given) {
   for (const NamedSides& named : given) {
     if (named.sides.count == 1 || named.sides.count == sides) continue;

@@ -1,5 +1,5 @@
-// The table of layer types: what a file may say of each, what it does to a tape, what becomes of it in a
-// wider network.
+// The table of layer types. A row says which keys a file may give, which operators the layer records on a
+// tape, and how the layer changes in a wider network.
 #pragma once
 
 #include <functional>
@@ -17,21 +17,22 @@
 
 namespace foretrain {
 
-/// The largest number that a layer of a file may have.
+/// Largest number that a layer of a file may have.
 inline constexpr std::int64_t kLargestNumber = 1'000'000'000;
-/// Most channels, features or entries of a layer.
+/// Largest number of channels, features or entries of a layer.
 inline constexpr std::int64_t kWidestLayer = 1'000'000'000;
-/// Kernel, stride, padding, dilation.
+/// Largest kernel, stride, padding and dilation.
 inline constexpr std::int64_t kLargestStep = 1'000'000;
 
-/// The numbers that a file may write, before the network's own limits.
+/// The numbers that a file may write for a key, before the limits of the network itself.
 struct NumberRange {
   std::int64_t least = 1, most = kLargestNumber;
   std::size_t longest = 1;  ///< most numbers; one: no list
-  bool or_same = false;     ///< also the word "same", which is -1
+  /// The word "same" is allowed too, and means -1.
+  bool or_same = false;
 };
 
-/// Where the numbers of a key go.
+/// The place where the numbers of a key are stored.
 using NumberPlace = std::variant<std::int64_t*, Sides*, std::vector<std::int64_t>*>;
 
 /// A key of a layer that takes one or several integers: where they are stored, and the range that is allowed.
@@ -49,7 +50,7 @@ struct LayerFlag {
 struct LayerTime {
   Time& (*at)(Layer&);
 };
-/// Work or bytes of a sample.
+/// A key of a layer that takes the FLOPs of a sample: where they are stored.
 struct LayerFlops {
   Flops& (*at)(Layer&);
 };
@@ -58,22 +59,23 @@ struct LayerFlops {
 struct LayerBytes {
   Bytes& (*at)(Layer&);
 };
-/// One of a few words, the first of which is the default.
+/// A key of a layer that takes a word of a list, whose first word is the default.
 struct LayerWord {
   std::vector<std::string> words;
   void (*put)(Layer&, std::size_t);
 };
 
-/// One of a type's own options as a model file may set it; not given, it stays what the options begin with.
+/// An option of a type, as a model file may set it. An option that is not given keeps its initial value.
 struct LayerKey {
   std::string_view name;
   std::variant<LayerNumbers, LayerFlag, LayerTime, LayerFlops, LayerBytes, LayerWord> value;
   bool required = false;
 };
 
-/// Requires at least one value, and one alone for a key that takes no list.
+/// Stores the values of a key. Requires at least one value, and exactly one for a key that takes no list.
 void put_numbers(const LayerNumbers& key, Layer& layer, const std::vector<std::int64_t>& values);
 
+// The class and the type of a pointer to member.
 template <typename Member>
 struct LayerMember;
 template <typename T, typename O>
@@ -82,7 +84,7 @@ struct LayerMember<T O::*> {
   using Value = T;
 };
 
-/// The option behind a member of a type's options, or behind one that all layers have.
+/// Returns the option behind a member of a type's options, or behind a member that all layers have.
 template <auto Member>
 auto& layer_option(Layer& layer) {
   using Options = typename LayerMember<decltype(Member)>::Options;
@@ -92,8 +94,8 @@ auto& layer_option(Layer& layer) {
     return layer.edit<Options>().*Member;
 }
 
-/// As in layer_key<&Convolution::stride>("stride"); what it takes follows from the member: numbers, yes or
-/// no, a time, work, bytes.
+/// Returns a key, as in layer_key<&Convolution::stride>("stride"). The member's type decides what the key
+/// takes: numbers, true or false, a time, work, or bytes.
 template <auto Member>
 LayerKey layer_key(std::string_view name, NumberRange range = {}) {
   using Held = typename LayerMember<decltype(Member)>::Value;
@@ -111,14 +113,14 @@ LayerKey layer_key(std::string_view name, NumberRange range = {}) {
             LayerNumbers{[](Layer& layer) { return NumberPlace(&layer_option<Member>(layer)); }, range}};
   }
 }
-/// A key that must be given.
+/// Returns a key that must be given.
 template <auto Member>
 LayerKey required_key(std::string_view name, NumberRange range = {}) {
   LayerKey key = layer_key<Member>(name, range);
   key.required = true;
   return key;
 }
-/// The words name the values of an enumeration, in its order.
+/// Returns a key whose words name the values of an enumeration, in its order.
 template <auto Member>
 LayerKey word_key(std::string_view name, std::vector<std::string> words) {
   using Held = typename LayerMember<decltype(Member)>::Value;
@@ -127,57 +129,65 @@ LayerKey word_key(std::string_view name, std::vector<std::string> words) {
                           }}};
 }
 
-/// The layer's result, or why it does not fit its input.
+/// The layer's result, or the reason why it does not fit its input.
 struct Applied {
   TensorId tensor = 0;
   std::string message, hint;
   bool ok() const { return message.empty(); }
 };
 
+/// Returns the reason why a layer does not fit, with a hint for the author of the file.
 inline Applied misfit(std::string message, std::string hint) {
   return {0, std::move(message), std::move(hint)};
 }
 
-/// A layer's numbers held against the ranges that a network may have, before any shape is known.
+/// Checks a layer's numbers against the ranges that a network may have, before any shape is known. Every
+/// violation is appended to `faults`.
 struct LayerCheck {
   const Layer& layer;
   std::vector<ModelFault>& faults;
 
   void range(std::string_view key, std::int64_t value, std::int64_t least, std::int64_t most) const;
   void range(std::string_view key, const Sides& sides, std::int64_t least, std::int64_t most) const;
-  /// Two branches or names at least.
+  /// Requires two branches or names at least.
   void joins_several() const;
 };
 
-/// A width of the network, wider.
+/// Maps a width of the network to that in the wider network.
 using Wider = std::function<std::int64_t(std::int64_t)>;
 
 /// The weight or bias that `parameter` registers for layers of the same label.
 struct DeclaredWeight {
   std::int64_t out = 0;  ///< elements
   enum class Part : std::uint8_t { weight, bias } part = Part::weight;
-  bool trained = true;  ///< otherwise it counts, gets no gradient, and no layer needs its label
+  /// An untrained weight is counted and gets no gradient; no layer needs its label.
+  bool trained = true;
 };
 
-/// What a wider network does to a layer.
+/// The changes that a wider network makes to a layer.
 struct Widening {
-  bool sets_width = false;                          ///< its result has its own width, not its input's
-  bool (*is_rigid)(const Layer&) = nullptr;         ///< its sizes are absolute; none: never
-  std::int64_t (*divisor)(const Layer&) = nullptr;  ///< widths remain multiples of it
+  /// Its result has a width of its own, not its input's.
+  bool sets_width = false;
+  /// True where its sizes are absolute; none: never.
+  bool (*is_rigid)(const Layer&) = nullptr;
+  /// Returns a number that widths remain multiples of.
+  std::int64_t (*divisor)(const Layer&) = nullptr;
   void (*widen)(Layer&, const Wider&) = nullptr;
-  /// The size, in the wider network, of what was declared for this layer; nothing where it does not tell.
+  /// Returns the size that a weight declared for this layer has in the wider network. Returns nothing where
+  /// the layer does not determine it.
   std::optional<std::int64_t> (*size_of)(const Layer&, const DeclaredWeight&, const Wider&) = nullptr;
 };
 inline bool always_rigid(const Layer&) { return true; }
 
-/// Which layers the tape counts as modules of the network.
+/// Decides whether the tape counts a layer as a module of the network.
 enum class ModuleRule : std::uint8_t {
   always,
   outside_blocks,  ///< blocks reuse one module, counted behind the block
   never
 };
 
-/// A row of the table. One of the three functions is there. FLOPs and bytes: docs/models/operators.md.
+/// A row of the table. Exactly one of `apply`, `join` and `open` is set. FLOPs and bytes:
+/// docs/models/operators.md.
 struct LayerType {
   std::string_view name;
   std::vector<LayerKey> keys{};  ///< in the order of docs/models/model_files.md
@@ -186,21 +196,21 @@ struct LayerType {
   /// Records a layer that joins several tensors, at least one: it takes `branches`, and several names in
   /// `from` and `with`.
   Applied (*join)(Tape& tape, const Layer& layer, const std::vector<TensorId>& inputs) = nullptr;
-  /// Opens a further input of the network; takes none itself.
+  /// Opens a further input of the network, and takes no input itself.
   Applied (*open)(Tape& tape, const Layer& layer) = nullptr;
   void (*check)(const LayerCheck& check) = nullptr;
   bool has_memory = false;  ///< takes one further name in `memory`
   bool is_loss = false;     ///< ends a network; several are added
-  /// As how many layers it counts; none: one.
+  /// Returns the number of layers that it counts as; none: one.
   std::int64_t (*parts)(const Layer& layer) = nullptr;
   const DeclaredWeight* (*declares)(const Layer& layer) = nullptr;
   ModuleRule module = ModuleRule::always;
   Widening widening{};
 };
 
-/// All types, in the order they are listed to users.
+/// Returns all types, in the order in which they are listed to users.
 std::span<const LayerType> layer_types();
-/// The row of that name, nullptr when there is none.
+/// Returns the row of that name, or nullptr.
 const LayerType* find_layer_type(std::string_view name);
 
 /// The sides of an image, kernel or stride with the key that gives them, for messages.
@@ -208,13 +218,13 @@ struct NamedSides {
   std::string_view key;
   const Sides& sides;
 };
-/// Whether every number given for each side counts as many as the input has sides, or one for all.
+/// Returns a misfit where a given list has neither one number nor as many as the input has sides.
 Applied check_sides(const Layer& layer, std::size_t sides, std::initializer_list<NamedSides> given);
 
-/// The layer's own numbers, before any shape is known; empty when they are in range.
+/// Checks the layer's own numbers, before any shape is known. Returns an empty list when they are in range.
 std::vector<ModelFault> check_layer(const Layer& layer);
 
-// convolution.cpp, normalization.cpp, pooling.cpp
+// Rows of the table, by the files that define them.
 LayerType conv1d_layer(), conv2d_layer(), conv3d_layer(), conv_transpose_layer();
 LayerType batch_norm_layer(), group_norm_layer(), instance_norm_layer(), layer_norm_layer();
 LayerType max_pool_layer(), avg_pool_layer(), adaptive_avg_pool_layer();
@@ -227,8 +237,8 @@ LayerType roi_align_layer(), pointwise_layer(), dot_interaction_layer(), timed_l
 LayerType relu_layer(), relu6_layer(), squared_relu_layer(), gelu_layer(), silu_layer(), hardswish_layer(),
     hardsigmoid_layer(), leaky_relu_layer(), elu_layer(), tanh_layer(), sigmoid_layer(), gelu_new_layer(),
     gated_tanh_layer();
-/// join.cpp: whether the layer is silu(gate) * up, whose activation the fused product computes: the last
-/// layer of its first branch is then left out.
+/// True for a layer silu(gate) * up whose activation the fused product computes (join.cpp). The last layer of
+/// its first branch is then left out.
 bool fuses_gate(const Layer& layer, const FineTuning& tuning);
 LayerType softmax_layer(), dropout_layer(), dropout_channels_layer(), drop_path_layer(), flatten_layer();
 // linear.cpp, embedding.cpp, adaptive_softmax.cpp, recurrent.cpp, sequence_views.cpp

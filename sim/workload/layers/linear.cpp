@@ -1,4 +1,5 @@
-// Matrix products with trained weights: forward one, backward one for the input and one for the weights.
+// Matrix products with trained weights: one product forward; backward one for the input and one for the
+// weights. Frozen, packed and adapted weights change which of them run and what is kept.
 #include "sim/workload/layers/linear.hpp"
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 namespace foretrain {
 namespace {
 
+/// Sizes of one product and the work that follows from them.
 struct ProductWork {
   double rows = 0, in = 0, out = 0, bias = 0;
   double product_flops() const { return 2 * rows * in * out; }
@@ -20,6 +22,7 @@ struct ProductWork {
   Product for_weights() const { return {out, in, rows, 1, 1, Product::Grows::depth, 1, 1, moved()}; }
 };
 
+// A fused bias adds FLOPs and bytes, but no kernel.
 Operator product_forward_operator(const ProductWork& w) {
   const double bias_flops = w.bias > 0 ? w.rows * w.out : 0;
   Operator op =
@@ -28,12 +31,12 @@ Operator product_forward_operator(const ProductWork& w) {
   return op.with(w.forward());
 }
 
-/// Which gradients a product's backward makes.
+/// The gradients that a product's backward makes.
 struct MadeGradients {
   bool input = false, weight = true, bias = true;
 };
 
-// Two products (for the input, for the weights) and a column sum for the bias.
+// Backward is two products (for the input, for the weights) and a column sum for the bias.
 Operator product_backward_operator(const ProductWork& w, const MadeGradients& makes) {
   const int products = (makes.input ? 1 : 0) + (makes.weight ? 1 : 0);
   const bool sums = w.bias > 0 && makes.bias;
@@ -47,7 +50,7 @@ Operator product_backward_operator(const ProductWork& w, const MadeGradients& ma
   return op;
 }
 
-/// The bias added by an operator of its own; backward it is a column sum of its own.
+/// Records a bias that is added by an operator of its own; backward has a column sum of its own.
 TensorId record_bias(Tape& tape, TensorId input, std::uint32_t bias) {
   const Shape shape = tape.at(input).shape;
   const auto n = static_cast<double>(shape.elements()), width = static_cast<double>(shape.width());
@@ -63,7 +66,7 @@ TensorId record_bias(Tape& tape, TensorId input, std::uint32_t bias) {
 
 namespace {
 
-/// An fp32 tensor converted to 16 bits, or back.
+/// Returns the conversion of an fp32 tensor to 16 bits, or back.
 Operator conversion_of(double elements) {
   constexpr double kBothWidths = 6;
   Operator op = make_operator(OperatorClass::copy, HostCall::copy, {}, per_sample(kBothWidths * elements));
@@ -71,8 +74,8 @@ Operator conversion_of(double elements) {
   return op;
 }
 
-/// Autocast converts an fp32 weight in each forward pass. The copy of a frozen one is not cached, and the
-/// product keeps it for the gradient of its input.
+/// Records autocast's conversion of an fp32 weight, which runs in each forward pass. The copy of a frozen
+/// weight is not cached, and the product keeps it for the gradient of its input.
 void record_weight_cast(Tape& tape, double elements) {
   constexpr double kBothWidths = 6, kHalf = 2;
   Operator op = make_operator(OperatorClass::copy, HostCall::copy, {}, {kBothWidths * elements, 0});
@@ -81,12 +84,15 @@ void record_weight_cast(Tape& tape, double elements) {
   tape.save(Amount{kHalf * elements, 0});
 }
 
+/// Facts that decide how a product is recorded.
 struct ProductOf {
-  bool is_packed = false;    ///< the weight
-  bool keeps_input = false;  ///< for the gradient of the weight, or because bitsandbytes always does
+  /// The weight is packed.
+  bool is_packed = false;
+  /// The input is kept for the gradient of the weight, or because bitsandbytes always keeps it.
+  bool keeps_input = false;
 };
 
-/// The layer alone, without an adapter.
+/// Records the layer alone, without an adapter.
 TensorId record_product(Tape& tape, TensorId input, std::int64_t out, const LinearForm& form,
                         const ProductOf& how) {
   const bool is_packed = how.is_packed;
@@ -103,30 +109,34 @@ TensorId record_product(Tape& tape, TensorId input, std::int64_t out, const Line
   ready.push_back(weight);
   const Shape made = in.kind == ShapeKind::sequence ? Shape::sequence(in.size[0], out) : Shape::features(out);
   std::vector<BackwardStep> steps;
+  // A packed weight is unpacked before every product that reads it, in backward again.
   if (is_packed) {
     const Operator unpacked = dequantisation(tape.trainability().tuning().weights, work.in * work.out);
     tape.forward(unpacked);
     if (makes.input) steps.push_back({unpacked, {}});
   }
-  // bitsandbytes converts an fp32 operand to the type it computes in, and its result back (nn/modules.py,
-  // Linear4bit.forward).
+  // bitsandbytes converts an fp32 operand to the type that it computes in, and its result back
+  // (nn/modules.py, Linear4bit.forward).
   const bool converts = is_packed && tape.is_wide(input);
   if (converts) {
     tape.forward(conversion_of(work.rows * work.in));
     tape.forward(conversion_of(work.rows * work.out));
     if (makes.input) steps.push_back({conversion_of(work.rows * (work.in + work.out)), {}});
   }
+  // Autocast casts weights that upcasting left in fp32, except those of adapters.
   const bool is_cast = !is_packed && !tape.is_in_adapter() &&
                        tape.trainability().tuning().upcast == Upcast::all && makes.input;
   const TensorId result = tape.result(made, {input}, true);
   tape.forward(product_forward_operator(work));
   if (is_packed) tape.return_in_width_of(result, input);
   if (is_cast) record_weight_cast(tape, work.in * work.out);
+  // A product whose weight is frozen keeps no input, unless bitsandbytes runs it.
   if (how.keeps_input && (makes.weight || is_packed))
     tape.save(input);
   else
     tape.keep_no_operands(result);
   const bool is_apart = form.bias == LinearForm::Bias::apart;
+  // A bias that is added apart gets its gradient in the operator that adds it.
   const Operator backward = product_backward_operator(work, makes);
   if (backward.kernels > 0)
     steps.push_back({backward, is_apart ? std::vector<std::uint32_t>{weight} : ready});
@@ -139,9 +149,10 @@ TensorId record_product(Tape& tape, TensorId input, std::int64_t out, const Line
 TensorId record_linear(Tape& tape, TensorId input, std::int64_t out, const LinearForm& form) {
   std::string path = tape.layer_path();
   if (!form.prefix.empty()) path += fmt::format(".{}", form.prefix.substr(0, form.prefix.size() - 1));
+  // The products of an adapter are recorded here too; they have no adapter themselves.
   const bool is_own = !tape.is_in_adapter();
   const bool has_adapter = is_own && form.is_module && tape.trainability().has_adapter(path, out);
-  // One function runs a product with its adapter, and in its backward pass what went in is there again.
+  // A single function runs a product with its adapter, and makes the input again in its backward pass.
   const bool is_there_again = tape.at(input).is_made_anew && (has_adapter || !is_own);
   const TensorId result = record_product(
       tape, input, out, form,
@@ -151,12 +162,14 @@ TensorId record_linear(Tape& tape, TensorId input, std::int64_t out, const Linea
 
 namespace {
 
+/// Options of the layer `linear`.
 struct Linear {
   std::int64_t out = 0;  ///< features
   bool bias = true;
   bool bias_apart = false;  ///< added by an operator of its own
 };
 
+// The product is over the last dimension, row by row; images have to be flattened first.
 Applied apply_linear(Tape& tape, const Layer& layer, TensorId input) {
   const auto& own = layer.get<Linear>();
   const Shape& in = tape.at(input).shape;
@@ -181,7 +194,7 @@ void widen_linear(Layer& layer, const Wider& wider) {
   own.out = wider(own.out);
 }
 
-/// Of its bias; its weight depends on the input, too.
+/// Returns the size of a declared bias; the weight's depends on the input too.
 std::optional<std::int64_t> size_of_bias(const Layer& layer, const DeclaredWeight& declared, const Wider&) {
   if (declared.part != DeclaredWeight::Part::bias) return std::nullopt;
   return layer.get<Linear>().out;

@@ -1,5 +1,8 @@
-// The end of a network. Cross entropy is a log-softmax over the classes, then the negative log-likelihood of
-// the target, averaged; the others compare element by element with a target of the same shape.
+// The end of a network: losses.
+//
+// Cross entropy is a log-softmax over the classes, then the negative log-likelihood of the target, averaged.
+// The other losses compare element by element with a target of the same shape. All of them compute in fp32
+// unless a fused or compiled form reads the scores in their own width.
 #include <fmt/format.h>
 
 #include "sim/workload/layers/layer_types.hpp"
@@ -8,26 +11,32 @@
 namespace foretrain {
 namespace {
 
+/// The losses of a model file's `kind`.
 enum class LossKind : std::uint8_t { cross_entropy, mse, l1, bce };
 
+/// Options of the layer.
 struct Loss {
   LossKind kind = LossKind::cross_entropy;
   bool weighted = false;  ///< scaled before it is added to the others
 };
 
-/// A network's further losses are added to the first, scaled when weighted: kernels on single numbers.
+/// Adds the kernels that sum several losses of a network. Each works on single numbers; a weighted loss is
+/// also scaled.
 void add_to_total(Operator& forward, Operator& backward, const Loss& own, bool further) {
   if (own.weighted) {
     forward.kernels += 1, forward.flops.fixed += 1, forward.bytes.fixed += 8;
     backward.kernels += 1, backward.flops.fixed += 1, backward.bytes.fixed += 8;
   }
+  // The sum of this loss and the earlier ones is one more kernel on two numbers.
   if (further) forward.kernels += 1, forward.flops.fixed += 1, forward.bytes.fixed += 12;
 }
 
+/// Records a loss from its operators; `kept` are bytes for backward beside tensors of the tape.
 Applied record_loss(Tape& tape, const Loss& own, TensorId input, Operator forward, Operator backward,
                     Amount kept) {
   const TensorId result = tape.result(Shape::features(1), {input}, false);
   add_to_total(forward, backward, own, tape.count_loss() > 1);
+  // Losses stay in 32 bits under autocast, and beside 16-bit weights too.
   forward.half_capable = backward.half_capable = false;
   forward.stays_wide = backward.stays_wide = true;
   tape.forward(forward);
@@ -37,9 +46,9 @@ Applied record_loss(Tape& tape, const Loss& own, TensorId input, Operator forwar
   return {result, "", ""};
 }
 
-/// One kernel each way; backward writes the scores' gradient over them, so that neither their logarithms nor
-/// the scores are kept beside it (flash_attn/losses/cross_entropy.py with inplace_backward, unsloth's
-/// kernels/cross_entropy_loss.py).
+/// Records the fused form, with one kernel each way. Backward writes the scores' gradient over them, so
+/// neither their logarithms nor a second copy is kept (flash_attn/losses/cross_entropy.py with
+/// inplace_backward, unsloth's kernels/cross_entropy_loss.py).
 Applied fused_cross_entropy(Tape& tape, const Loss& own, TensorId input) {
   const Shape in = tape.at(input).shape;
   const double n = static_cast<double>(in.elements()), rows = static_cast<double>(in.rows());
@@ -50,8 +59,9 @@ Applied fused_cross_entropy(Tape& tape, const Loss& own, TensorId input) {
       {4, 12 * rows});
 }
 
-/// Compiled: the scores are read in their own width, twice forward (the largest of a row, then the sum of
-/// the exponentials), and once backward, which writes their gradient. Their logarithms are never in memory.
+/// Records the compiled form. Forward reads the scores in their own width twice: for the largest of a row,
+/// then for the sum of the exponentials. Backward reads them once and writes their gradient. Their logarithms
+/// are never in memory.
 Applied compiled_cross_entropy(Tape& tape, const Loss& own, TensorId input) {
   const Shape in = tape.at(input).shape;
   const double n = static_cast<double>(in.elements()), rows = static_cast<double>(in.rows());
@@ -67,6 +77,8 @@ Applied compiled_cross_entropy(Tape& tape, const Loss& own, TensorId input) {
   return {result, "", ""};
 }
 
+/// Records the eager form: a log-softmax whose result is kept, then the mean over the targets. The targets of
+/// an image are its positions.
 Applied cross_entropy(Tape& tape, const Loss& own, TensorId input) {
   const Shape in = tape.at(input).shape;
   const double n = static_cast<double>(in.elements());
@@ -76,10 +88,11 @@ Applied cross_entropy(Tape& tape, const Loss& own, TensorId input) {
       tape, own, log_probabilities,
       make_operator(OperatorClass::reduction, HostCall::loss, {2, 0}, {8, 4 * n + 8 * targets}),
       make_operator(OperatorClass::reduction, HostCall::loss, {0, n}, {8, 8 * n + 8 * targets}),
+      // Targets are int64; losses over equally many targets share one tensor of them.
       {4, tape.is_new_target(targets) ? 8 * targets : 0});
 }
 
-// Forward compares and averages in two kernels, backward is one; the target is kept beside the input.
+// Forward compares and averages in two kernels, backward is one. The target is kept beside the input.
 Applied elementwise_loss(Tape& tape, const Loss& own, TensorId input) {
   const auto n = static_cast<double>(tape.at(input).shape.elements());
   const double each = own.kind == LossKind::bce ? 8 : 2;
@@ -90,6 +103,7 @@ Applied elementwise_loss(Tape& tape, const Loss& own, TensorId input) {
       make_operator(OperatorClass::elementwise, HostCall::loss, {0, each * n}, {4, 12 * n}), {0, 4 * n});
 }
 
+// Fused and compiled forms exist for rows of scores alone; images take the eager form.
 Applied apply_loss(Tape& tape, const Layer& layer, TensorId input) {
   const Shape& in = tape.at(input).shape;
   if (in.kind == ShapeKind::tokens) {
@@ -109,6 +123,7 @@ Applied apply_loss(Tape& tape, const Layer& layer, TensorId input) {
 
 }  // namespace
 
+// The scores of a model with 16-bit weights become fp32 before the loss; backward converts their gradient.
 TensorId record_conversion_to_float(Tape& tape, TensorId input) {
   const auto n = static_cast<double>(tape.at(input).shape.elements());
   const TensorId wide = tape.result(tape.at(input).shape, {input}, false);

@@ -1,7 +1,7 @@
-// The product of two results, as graphs write attention: one for each leading dimension.
+// The product of two results, as graphs write attention: one product for each leading dimension.
 //
-// [heads, m, k] times [heads, k, n]: 2 heads m n k FLOPs; both operands are kept, backward has a product of
-// the same size for each.
+// [heads, m, k] times [heads, k, n] is 2 heads m n k FLOPs. Both operands are kept, and backward has a
+// product of the same size for each.
 #include <fmt/format.h>
 
 #include "sim/workload/layers/attention.hpp"
@@ -10,6 +10,7 @@
 namespace foretrain {
 namespace {
 
+/// Sizes of an operand: leading dimension, rows and columns.
 struct MatmulSize {
   std::int64_t heads = 1, rows = 1, width = 1;
 };
@@ -19,6 +20,7 @@ MatmulSize matmul_size(const Shape& shape) {
   return {1, shape.rows(), shape.width()};
 }
 
+// Images stand for three-dimensional tensors here, sequences and features for matrices.
 Applied join_matmul(Tape& tape, const Layer&, const std::vector<TensorId>& inputs) {
   const Shape left = tape.at(inputs[0]).shape, right = tape.at(inputs.back()).shape;
   const MatmulSize a = matmul_size(left), b = matmul_size(right);
@@ -30,6 +32,7 @@ Applied join_matmul(Tape& tape, const Layer&, const std::vector<TensorId>& input
                   "two results, as `from = [\"a\", \"b\"]`");
   if (!bounded_product({a.heads, a.rows, b.width}))
     return misfit("matmul makes a tensor of more than 2^40 elements", "use smaller operands");
+  // The product has the sizes of q k^T: rows of the left operand, columns of the right one.
   const AttentionSize size{a.rows, b.width, a.heads, a.width};
   const bool is_image = left.kind == ShapeKind::image;
   const Shape made = is_image ? Shape::image(a.heads, a.rows, b.width) : Shape::sequence(a.rows, b.width);

@@ -1,4 +1,5 @@
-// Pooling: windows of a fixed size, or as many windows as asked for.
+// Pooling, with windows of a fixed size or with a fixed number of windows. Work is counted by visits:
+// elements that the windows hold, each once for every window.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 namespace foretrain {
 namespace {
 
+/// Options of max_pool and avg_pool.
 struct Pool {
   Sides kernel = 0, stride = 0, padding = 0;  ///< a stride of 0 is the kernel
   bool ceil = false;                          ///< the last window may hang over the edge
@@ -16,6 +18,7 @@ struct AdaptivePool {
   std::int64_t out = 1;  ///< windows a side
 };
 
+/// Returns a misfit where the input has no sides or the options give another number of them.
 Applied need_sides(const Layer& layer, const Shape& in) {
   const auto& own = layer.get<Pool>();
   if (in.sides() > 0)
@@ -26,13 +29,16 @@ Applied need_sides(const Layer& layer, const Shape& in) {
       "place it before flatten");
 }
 
+/// The result of sliding a window over an input: its shape and the window's size, or a misfit.
 struct Windows {
   Shape out;
-  double positions = 1;  ///< of one window
+  /// Positions of one window.
+  double positions = 1;
   Applied fault;
 };
 
-/// With `ceil` a last window may hang over the edge, if it begins inside the input or its left padding.
+/// Returns the number of windows along a side. With `ceil` a last window may hang over the edge, if it begins
+/// inside the input or its left padding.
 std::int64_t output_side(const Pool& own, std::size_t side, std::int64_t in) {
   const std::int64_t stride = own.stride[side] == 0 ? own.kernel[side] : own.stride[side];
   const std::int64_t room = in + 2 * own.padding[side] - own.kernel[side];
@@ -42,6 +48,7 @@ std::int64_t output_side(const Pool& own, std::size_t side, std::int64_t in) {
   return windows;
 }
 
+/// Returns the windows of a pool over an input, or the reason why they do not fit.
 Windows windows_of(const Layer& layer, const Shape& in) {
   const auto& own = layer.get<Pool>();
   Windows windows;
@@ -63,11 +70,14 @@ Windows windows_of(const Layer& layer, const Shape& in) {
   return windows;
 }
 
+/// FLOPs and bytes of a pool, each way, and the visits of its windows.
 struct PoolWork {
   double flops_forward = 0, bytes_forward = 0, flops_backward = 0, bytes_backward = 0;
-  double visits = 0;  ///< either way
+  /// Visits in each direction.
+  double visits = 0;
 };
 
+/// Records a pool: one kernel forward and one backward, with the same visits.
 Applied record_pool(Tape& tape, const Shape& out, TensorId input, const PoolWork& work) {
   const TensorId result = tape.result(out, {input}, false);
   Operator forward = make_operator(OperatorClass::pooling, HostCall::pooling, per_sample(work.flops_forward),
@@ -80,7 +90,7 @@ Applied record_pool(Tape& tape, const Shape& out, TensorId input, const PoolWork
   return {result, "", ""};
 }
 
-// Keeps its input and the 8-byte index of each window's maximum.
+// Backward needs the input and the 8-byte index of each window's maximum.
 Applied apply_max_pool(Tape& tape, const Layer& layer, TensorId input) {
   const Windows windows = windows_of(layer, tape.at(input).shape);
   if (!windows.fault.ok()) return windows.fault;
@@ -95,6 +105,7 @@ Applied apply_max_pool(Tape& tape, const Layer& layer, TensorId input) {
       {windows.positions * out, 4 * in + 12 * out, in, 8 * in + 12 * out, windows.positions * out});
 }
 
+// The mean of each window; the input is kept for backward.
 Applied apply_avg_pool(Tape& tape, const Layer& layer, TensorId input) {
   const Windows windows = windows_of(layer, tape.at(input).shape);
   if (!windows.fault.ok()) return windows.fault;
@@ -106,7 +117,7 @@ Applied apply_avg_pool(Tape& tape, const Layer& layer, TensorId input) {
       {windows.positions * out, 4 * (in + out), in, 8 * in + 4 * out, windows.positions * out});
 }
 
-// To one value per channel it is a mean, whose backward spreads the gradient; it keeps its input all the
+// A pool to one value per channel is a mean, whose backward spreads the gradient. It keeps its input all the
 // same.
 Applied apply_adaptive_avg_pool(Tape& tape, const Layer& layer, TensorId input) {
   const Shape shape = tape.at(input).shape;
@@ -127,6 +138,7 @@ void check_pool(const LayerCheck& check) {
   const std::int64_t kernel = own.kernel.least();
   check.range("kernel", own.kernel, 1, kLargestStep);
   check.range("stride", own.stride, 0, kLargestStep);
+  // Padding is at most half of the kernel, as PyTorch requires.
   if (own.kernel.count == 1 && own.padding.count == 1)
     check.range("padding", own.padding, 0, kernel >= 1 && kernel <= kLargestStep ? kernel / 2 : kLargestStep);
   else

@@ -1,9 +1,9 @@
 // Attention over cached tokens with relative positions, as Transformer-XL runs it.
 //
-// Queries are the rows of this segment, keys and values those of the memory and of this segment; the memory
-// gets no gradient. The scores are the sum of two products: (q + u) k^T, and (q + v) r^T with r the projected
-// distances, which are the same for all samples, then shifted row by row. u and v are two vectors that all
-// layers share.
+// Queries are the rows of this segment. Keys and values are those of the memory and of this segment; the
+// memory gets no gradient. The scores are the sum of two products, (q + u) k^T and (q + v) r^T, with r the
+// projected distances. The distances are the same for all samples, and the second product is shifted row by
+// row. u and v are two vectors that all layers share.
 #include <fmt/format.h>
 
 #include "sim/workload/layers/attention.hpp"
@@ -14,18 +14,22 @@
 namespace foretrain {
 namespace {
 
+/// Options of the layer.
 struct RelativeAttention {
   std::int64_t heads = 0;
   std::int64_t width = 0;          ///< of all heads; 0: the input's
   std::int64_t memory_length = 0;  ///< cached tokens
-  bool dropout = false;            ///< of the weights
+  /// Weights pass a dropout.
+  bool dropout = false;
 };
 
+/// Sizes and parameters of one layer.
 struct RelativeWork {
   AttentionSize size;
   std::int64_t width = 0;  ///< of the input
   std::uint32_t distance_weight = 0, content_bias = 0, position_bias = 0;
 
+  // The distances are keys of their own, projected by one product without a batch.
   double distance_elements() const { return size.key_elements(); }
   double distance_flops() const { return 2 * static_cast<double>(size.keys * width * size.width()); }
   Amount distance_bytes() const {
@@ -33,7 +37,7 @@ struct RelativeWork {
   }
 };
 
-/// The memory in front of the segment.
+/// Records the concatenation of the memory in front of the segment.
 TensorId record_memory(Tape& tape, TensorId input, std::int64_t memory_length) {
   const Shape in = tape.at(input).shape;
   const Shape joined = Shape::sequence(memory_length + in.rows(), in.width());
@@ -44,6 +48,8 @@ TensorId record_memory(Tape& tape, TensorId input, std::int64_t memory_length) {
   return result;
 }
 
+/// Records one product for queries, keys and values. Queries are only the segment's own rows, but the product
+/// makes them for the memory too.
 Heads project_relative(Tape& tape, TensorId joined, const RelativeWork& work) {
   const TensorId all = record_linear(tape, joined, 3 * work.size.width(), {LinearForm::Bias::none, "qkv."});
   const Shape keys = Shape::sequence(work.size.keys, work.size.width());
@@ -55,7 +61,7 @@ Heads project_relative(Tape& tape, TensorId joined, const RelativeWork& work) {
   return heads;
 }
 
-/// q + a trained vector, made contiguous for the product.
+/// Records q + a trained vector, made contiguous for the product.
 TensorId add_vector(Tape& tape, TensorId q, const RelativeWork& work, std::uint32_t vector) {
   const double n = work.size.query_elements();
   const TensorId result = tape.result(tape.at(q).shape, {q}, true);
@@ -67,6 +73,7 @@ TensorId add_vector(Tape& tape, TensorId q, const RelativeWork& work, std::uint3
   return result;
 }
 
+/// Records the projection of the distances; its work does not grow with the batch.
 TensorId record_distances(Tape& tape, const RelativeWork& work) {
   const TensorId distances = tape.result(Shape::sequence(work.size.keys, work.size.width()), {}, true);
   const Operator project_relative =
@@ -77,15 +84,17 @@ TensorId record_distances(Tape& tape, const RelativeWork& work) {
   return distances;
 }
 
-/// The second product has one operand for all samples: its rows grow with the batch, not its count.
+/// Returns a product with one operand for all samples: its rows grow with the batch, not its count.
 Product for_all_samples(Product product, Product::Grows grows) {
   product.grows = grows;
   return product;
 }
 
+/// Records the two products, the shift, and their sum with scale and mask.
 TensorId record_relative_scores(Tape& tape, const Heads& heads, TensorId distances,
                                 const RelativeWork& work) {
   const AttentionSize& size = work.size;
+  // The first product: queries by content.
   const TensorId by_content = add_vector(tape, heads.q, work, work.content_bias);
   tape.forward(copy_of(size.key_elements()));
   const TensorId content = tape.result(size.score_shape(), {by_content, heads.k}, false);
@@ -94,6 +103,7 @@ TensorId record_relative_scores(Tape& tape, const Heads& heads, TensorId distanc
   tape.node({backward_of(batched_products(size, {size.makes_key_rows(), size.makes_query_rows()}))},
             {by_content, heads.k}, content);
 
+  // The second product: queries by distance.
   const TensorId by_position = add_vector(tape, heads.q, work, work.position_bias);
   const TensorId position = tape.result(size.score_shape(), {by_position, distances}, false);
   tape.forward(batched_products(size, {for_all_samples(size.makes_scores(), Product::Grows::rows)}));
@@ -103,8 +113,8 @@ TensorId record_relative_scores(Tape& tape, const Heads& heads, TensorId distanc
                                            for_all_samples(size.makes_query_rows(), Product::Grows::rows)}))},
       {by_position, distances}, position);
 
-  // The shift pads a column and reads the rows one element further on; then one fused kernel adds and scales,
-  // one masks.
+  // The shift pads a column and reads the rows one element further on. Then one fused kernel adds and scales,
+  // and one masks.
   const TensorId shifted = tape.result(size.score_shape(), {position}, false);
   tape.forward(copy_of(size.scores()));
   tape.node({backward_of(copy_of(size.scores(), 2))}, {position}, shifted);
@@ -118,6 +128,7 @@ TensorId record_relative_scores(Tape& tape, const Heads& heads, TensorId distanc
   return scores;
 }
 
+/// Records the weighted sum of the values, and the return from heads to rows.
 TensorId record_relative_context(Tape& tape, TensorId weights, TensorId v, const AttentionSize& size) {
   const double rows = size.query_elements();
   const TensorId context = tape.result(Shape::sequence(size.queries, size.width()), {weights, v}, false);
@@ -133,6 +144,7 @@ TensorId record_relative_context(Tape& tape, TensorId weights, TensorId v, const
   return merged;
 }
 
+// Parameters are registered in this order: shared vectors, projections, distances, output.
 Applied apply_relative_attention(Tape& tape, const Layer& layer, TensorId input) {
   const auto& own = layer.get<RelativeAttention>();
   const Shape in = tape.at(input).shape;
@@ -151,6 +163,7 @@ Applied apply_relative_attention(Tape& tape, const Layer& layer, TensorId input)
       !bounded_product({own.heads, work.size.queries, work.size.keys}))
     return misfit("relative_attention makes a tensor of more than 2^40 elements",
                   "use a shorter sequence or a smaller width");
+  // u and v are shared by all layers of the network, whatever label the other weights have.
   tape.share("relative_attention");
   work.content_bias = tape.parameter("content_bias", width),
   work.position_bias = tape.parameter("position_bias", width);

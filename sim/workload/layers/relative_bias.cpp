@@ -1,9 +1,9 @@
 // T5's positions: a table of `buckets` distances for each head becomes a bias of the scores, made once and
 // added by every layer.
 //
-// The distances' buckets are some fifteen small operators on whole numbers, [rows, rows], the same for all
-// samples; then rows of the table are looked up and the mask of each sample is added. Backward sums over the
-// batch and writes the table.
+// The distances' buckets take about fifteen small operators on integers of shape [rows, rows], the same for
+// all samples. Then rows of the table are looked up, and the mask of each sample is added. Backward sums over
+// the batch and writes the table.
 #include <fmt/format.h>
 
 #include "sim/workload/layers/attention.hpp"
@@ -12,12 +12,15 @@
 namespace foretrain {
 namespace {
 
+/// Small operators that sort distances into buckets, counted in the script of T5.
 constexpr int kBucketOperators = 15;
 
+/// Options of the layer.
 struct RelativeBias {
   std::int64_t heads = 0, buckets = 0;
 };
 
+/// Returns those operators over all pairs of rows; each is a call of its own.
 Operator bucket_work(double pairs) {
   Operator op = make_operator(OperatorClass::elementwise, HostCall::activation, {kBucketOperators * pairs, 0},
                               {16 * kBucketOperators * pairs, 0}, kBucketOperators);
@@ -25,6 +28,7 @@ Operator bucket_work(double pairs) {
   return op;
 }
 
+// The result is as large as the scores of one sample; attention finds it by its name.
 Applied apply_relative_bias(Tape& tape, const Layer& layer, TensorId input) {
   const auto& own = layer.get<RelativeBias>();
   const Shape in = tape.at(input).shape;
@@ -38,6 +42,7 @@ Applied apply_relative_bias(Tape& tape, const Layer& layer, TensorId input) {
              table = static_cast<double>(own.heads * own.buckets);
   const std::uint32_t weight = tape.parameter("weight", own.heads * own.buckets);
   const TensorId bias = tape.result(Shape::sequence(own.heads * in.rows(), in.rows()), {}, true);
+  // Buckets and lookup do not grow with the batch; the mask of each sample does.
   tape.forward(bucket_work(pairs));
   tape.forward(
       make_operator(OperatorClass::embedding, HostCall::embedding, {scores, 0}, {8 * pairs + 8 * scores, 0}));

@@ -1,5 +1,5 @@
 // Layers that change a tensor's extent without parameters: upsampling, a slice of the channels, another shape
-// for the same elements; and the further input of a shape.
+// for the same elements. The start of a further input stands here too.
 #include <fmt/format.h>
 
 #include "sim/workload/layers/layer_types.hpp"
@@ -7,8 +7,10 @@
 namespace foretrain {
 namespace {
 
+/// The way in which upsampling makes new positions.
 enum class Interpolation : std::uint8_t { nearest, bilinear };
 
+// Options of the layers.
 struct Upsample {
   Sides factor = 2;
   Interpolation mode = Interpolation::nearest;
@@ -21,11 +23,12 @@ struct Reshape {
 };
 struct Start {
   std::vector<std::int64_t> input;
-  bool tokens = false;  ///< it holds ids
+  /// The input holds token ids.
+  bool tokens = false;
 };
 
-// Nearest copies one neighbour, bilinear blends two for every side (four products and three sums for an
-// image).
+// Nearest copies one neighbour. Bilinear blends two for every side: four products and three sums for an
+// image.
 Applied apply_upsample(Tape& tape, const Layer& layer, TensorId input) {
   const Shape in = tape.at(input).shape;
   if (in.sides() == 0) {
@@ -52,7 +55,7 @@ Applied apply_upsample(Tape& tape, const Layer& layer, TensorId input) {
   return {result, "", ""};
 }
 
-// A view forward; backward writes a tensor of zeros and copies the slice's gradient into it.
+// A slice is a view forward. Backward writes a tensor of zeros and copies the slice's gradient into it.
 Applied apply_slice(Tape& tape, const Layer& layer, TensorId input) {
   const Shape in = tape.at(input).shape;
   const auto& own = layer.get<Slice>();
@@ -62,6 +65,7 @@ Applied apply_slice(Tape& tape, const Layer& layer, TensorId input) {
     return misfit(fmt::format("slice takes {} to {} of {}", own.offset, own.offset + own.out, to_string(in)),
                   "offset + out must lie within the channels (or the last dimension)");
   }
+  // The slice is along channels, or along the last dimension.
   kept = own.out;
   const auto from = static_cast<double>(in.elements()), to = static_cast<double>(made.elements());
   const TensorId result = tape.view(made, input);
@@ -70,11 +74,12 @@ Applied apply_slice(Tape& tape, const Layer& layer, TensorId input) {
   return {result, "", ""};
 }
 
-// One entry may be -1: it takes what the others leave. Always a view.
+// A reshape is always a view. One entry may be -1: it takes the elements that the others leave.
 Applied apply_reshape(Tape& tape, const Layer& layer, TensorId input) {
   const Shape in = tape.at(input).shape;
   const auto& own = layer.get<Reshape>();
   std::vector<std::int64_t> sizes = own.shape;
+  // The open entry is filled in once the product of the others is known.
   std::int64_t* open = nullptr;
   std::int64_t known = 1;
   for (std::int64_t& size : sizes) {
@@ -94,6 +99,7 @@ Applied apply_reshape(Tape& tape, const Layer& layer, TensorId input) {
   return {result, "", ""};
 }
 
+// A further input has a batch of its own and needs no previous layer.
 Applied open_input(Tape& tape, const Layer& layer) {
   const auto& own = layer.get<Start>();
   if (const auto shape = input_shape(own.input, own.tokens)) return {tape.input(*shape), "", ""};

@@ -1,11 +1,11 @@
-// The root-mean-square norm of Llama and T5, operator by operator as transformers writes it: x *
-// rsqrt(mean(x^2)
-// + eps) * weight.
+// The root-mean-square norm of Llama and T5, operator by operator as transformers writes it:
+// x * rsqrt(mean(x^2) + eps) * weight.
 //
-// With n elements in r rows: forward a square, a mean, a sum, a root, two products; backward the products
-// (each with the sum over what its smaller operand was spread over), the root (three on rows), the mean
-// spread out, the square (three on elements), and the sum of the input's two gradients. All of it is in 32
-// bits; an input of 16 is converted first, and the scaled input back before the weight.
+// With n elements in r rows, forward has a square, a mean, a sum, a root and two products. Backward has the
+// products (each with the sum over the dimensions that its smaller operand was broadcast over), the root
+// (three operators on rows), the mean broadcast, the square (three on elements), and the sum of the input's
+// two gradients. All of it is in 32 bits. An input of 16 bits is converted first, and the scaled input is
+// converted back before the weight.
 #include "sim/workload/layers/rms_norm.hpp"
 
 #include <fmt/format.h>
@@ -15,13 +15,15 @@
 namespace foretrain {
 namespace {
 
+/// Sizes of a norm, and its operators with their FLOPs and bytes term by term.
 struct NormWork {
   double n = 0, rows = 0, width = 0;
 
-  /// n + (n + r) + r + r + n + n FLOPs; 8 n + (4 n + 4 r) + 8 r + 8 r + (8 n + 4 r) + (8 n + 4 w) bytes.
+  /// FLOPs: n + (n + r) + r + r + n + n. Bytes: 8 n + (4 n + 4 r) + 8 r + 8 r + (8 n + 4 r) + (8 n + 4 w).
   Operator forward() const { return pass({0, 4 * n + 3 * rows}, {4 * width, 28 * n + 24 * rows}, 6); }
-  /// Weight: n + 2 n, 8 n + 16 n bytes; product: the same, 8 r more; root: 3 r, 28 r; mean: n, 4 n + 4 r;
-  /// square: 3 n, 28 n; sum: n, 12 n. A frozen weight saves its own product and sum, 2 n and 16 n.
+  /// FLOPs and bytes of the terms. Weight: n + 2 n, 8 n + 16 n bytes. Product: the same, 8 r more. Root: 3 r,
+  /// 28 r. Mean: n, 4 n + 4 r. Square: 3 n, 28 n. Sum: n, 12 n. A frozen weight saves its own product and
+  /// sum, 2 n and 16 n.
   Operator backward(bool trains) const {
     return trains ? pass({0, 11 * n + 3 * rows}, {8 * width, 92 * n + 40 * rows}, 14)
                   : pass({0, 9 * n + 3 * rows}, {4 * width, 76 * n + 40 * rows}, 12);
@@ -36,8 +38,9 @@ struct NormWork {
   }
 };
 
-/// One kernel each way, as a layer norm's: the mean square and its root, the quotient, the product with the
-/// weight (liger_kernel/ops/rms_norm.py); the weight's gradient is summed over the rows.
+/// Records the fused form, with one kernel each way like a layer norm: the mean square and its root, the
+/// quotient, the product with the weight (liger_kernel/ops/rms_norm.py). The weight's gradient is summed over
+/// the rows.
 TensorId record_fused_rms_norm(Tape& tape, TensorId input, std::string_view prefix) {
   const Shape in = tape.at(input).shape;
   const auto n = static_cast<double>(in.elements()), rows = static_cast<double>(in.rows()),
@@ -55,6 +58,7 @@ TensorId record_fused_rms_norm(Tape& tape, TensorId input, std::string_view pref
   return result;
 }
 
+// The layer's norm has one weight named "weight".
 Applied apply_rms_norm(Tape& tape, const Layer&, TensorId input) {
   const Shape in = tape.at(input).shape;
   if (!in.is_rows()) {
@@ -76,6 +80,7 @@ TensorId record_rms_norm(Tape& tape, TensorId input, std::string_view prefix) {
   const TensorId result = tape.result(in, {input}, true);
   tape.forward(work.forward());
   tape.save(input);
+  // A frozen weight needs no gradient, so the scaled input is not kept.
   const bool trains = Tape::trains(weight);
   tape.save(per_sample((trains ? 4 * work.n : 0) + 4 * work.rows));  // the scaled input and the roots
   tape.node({{work.backward(trains), {weight}}}, {input}, result);

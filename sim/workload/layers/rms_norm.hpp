@@ -1,4 +1,4 @@
-// The root-mean-square norm, as layers of several kinds record it.
+// The recorder of a root-mean-square norm, for layers of several kinds.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,8 @@
 
 namespace foretrain {
 
-/// Over the last dimension, with a trained vector of that width, named `prefix` and "weight". Requires rows.
+/// Records a norm over the last dimension, with a trained vector of that width, named `prefix` and "weight".
+/// Requires rows.
 TensorId record_rms_norm(Tape& tape, TensorId input, std::string_view prefix);
 
 }  // namespace foretrain

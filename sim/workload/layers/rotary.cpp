@@ -1,12 +1,13 @@
-// Positions by turning (RoPE), as layers of several kinds record it: x * cos + rotate_half(x) * sin.
+// Rotary positions (RoPE), as layers of several kinds record them: x * cos + rotate_half(x) * sin.
 //
-// Forward five operators: two products, a minus, a concatenation, a sum. Backward two products, a minus, two
-// halves written into zeros, two sums. A fused kernel turns them in place, in one pass each way.
+// Forward has five operators: two products, a minus, a concatenation and a sum. Backward has two products, a
+// minus, two halves written into zeros, and two sums. A fused kernel rotates in place, in one pass each way.
 #include "sim/workload/layers/attention.hpp"
 
 namespace foretrain {
 namespace {
 
+/// Returns `count` calls of one small kernel each, with FLOPs and bytes in all.
 Operator small_passes(double flops, double bytes, int count) {
   Operator op = make_operator(OperatorClass::elementwise, HostCall::activation, per_sample(flops),
                               per_sample(bytes), count);
@@ -16,9 +17,11 @@ Operator small_passes(double flops, double bytes, int count) {
 
 }  // namespace
 
+// FLOPs and bytes are counted by rotated elements; a cut and a join move all elements of the rows.
 TensorId record_rotary(Tape& tape, TensorId rows, double turned) {
   const Shape shape = tape.at(rows).shape;
   const auto n = static_cast<double>(shape.elements());
+  // A rotated part of each head is cut off before and joined again after: more copies in both directions.
   const bool is_part = turned < n;
   if (tape.trainability().tuning().fuses(FusedKernel::rope)) {
     const TensorId placed = tape.alias(shape, rows);

@@ -1,4 +1,4 @@
-// Samples divided into parts.
+// Samples divided into parts, for networks whose batch counts tokens of an input instead of inputs.
 #include "sim/workload/layers/shared_weights.hpp"
 #include "sim/workload/lowering/operators.hpp"
 
@@ -7,6 +7,7 @@ namespace {
 
 void divide(Amount& amount, double parts) { amount.per_sample /= parts; }
 
+// The size that the batch multiplies is divided too, so that products stay those of one sample.
 void divide(Operator& op, double parts) {
   divide(op.flops, parts), divide(op.bytes, parts);
   for (Product& product : op.products) {
@@ -15,10 +16,12 @@ void divide(Operator& op, double parts) {
   }
 }
 
+/// Divides and rounds up.
 std::int64_t divided_up(std::int64_t elements, std::int64_t parts) { return (elements + parts - 1) / parts; }
 
 }  // namespace
 
+// Fixed amounts stay: they are those of weights and of the step.
 void divide_sample(ExpandedModel& model, std::int64_t parts) {
   const auto n = static_cast<double>(parts);
   for (Operator& op : model.forward) divide(op, n);

@@ -1,10 +1,11 @@
-// softmax(q k^T / sqrt(d)) v: operator by operator as eager frameworks issue it, or as the one kernel of
-// flash attention.
+// Scaled dot-product attention, softmax(q k^T / sqrt(d)) v: operator by operator as eager frameworks issue
+// it, or as the one kernel of flash attention.
 //
-// With a heads, s rows and width h each batched product is 2 s^2 h FLOPs. Eager keeps head-major copies of q,
-// k and v, and of the a s^2 scores the softmax's result and, with dropout, the mask and the dropped weights.
-// The fused kernel keeps q, k, v, the context and one number a row and head; backward makes the scores again:
-// five products instead of four. It skips the blocks of keys that causality or a window hides.
+// With a heads, s rows and width h each batched product is 2 s^2 h FLOPs. Eager execution keeps head-major
+// copies of q, k and v. Of the a s^2 scores it keeps the softmax's result and, with dropout, the mask and the
+// dropped weights. The fused kernel keeps q, k, v, the context and one number a row and head. Its backward
+// makes the scores again: five products instead of four. It skips the blocks of keys that causality or a
+// window hides.
 #include "sim/workload/fine_tuning/virtual_tokens.hpp"
 #include "sim/workload/layers/attention.hpp"
 #include "sim/workload/layers/softmax.hpp"
@@ -12,6 +13,7 @@
 namespace foretrain {
 namespace {
 
+/// Records one pass over a tensor, with the same pass backward where it changes the gradient.
 TensorId record_pass(Tape& tape, TensorId input, HostCall call, bool works_backward) {
   const Shape shape = tape.at(input).shape;
   const Operator pass = pass_over(static_cast<double>(shape.elements()), call);
@@ -23,6 +25,7 @@ TensorId record_pass(Tape& tape, TensorId input, HostCall call, bool works_backw
   return result;
 }
 
+/// Records q k^T, with the head-major copies that the product needs.
 TensorId record_scores(Tape& tape, const Attention& own, const AttentionSize& size, const Heads& heads) {
   if (own.projection != Projection::module)
     tape.forward(copy_of(size.query_elements() + size.key_elements(), 2));
@@ -34,7 +37,7 @@ TensorId record_scores(Tape& tape, const Attention& own, const AttentionSize& si
   return scores;
 }
 
-/// A bias of the same size, whose gradient is the scores' own.
+/// Records the addition of a bias of the same size, whose gradient is the scores' own.
 TensorId record_bias(Tape& tape, const AttentionSize& size, TensorId scores, TensorId bias) {
   const TensorId sum = tape.result(size.score_shape(), {scores, bias}, false);
   tape.forward(make_operator(OperatorClass::elementwise, HostCall::add, per_sample(size.scores()),
@@ -43,6 +46,8 @@ TensorId record_bias(Tape& tape, const AttentionSize& size, TensorId scores, Ten
   return sum;
 }
 
+/// Records everything from scores to weights, in the order of the scripts: bias, scale, slopes, mask,
+/// softmax, dropout.
 TensorId record_weights(Tape& tape, const Attention& own, const AttentionSize& size, TensorId scores,
                         const std::optional<TensorId>& bias) {
   if (bias) scores = record_bias(tape, size, scores, *bias);
@@ -60,6 +65,7 @@ TensorId record_weights(Tape& tape, const Attention& own, const AttentionSize& s
   return own.dropout ? record_dropout(tape, weights) : weights;
 }
 
+/// Records the product of weights and values, and keeps both for backward.
 TensorId record_context(Tape& tape, const Attention& own, const AttentionSize& size, TensorId weights,
                         TensorId v) {
   const AttentionSize values = size.of_values();
@@ -74,14 +80,14 @@ TensorId record_context(Tape& tape, const Attention& own, const AttentionSize& s
   return context;
 }
 
-/// `times` such products, of which the mask leaves a share.
+/// Returns a product of which the mask leaves a share, `times` times.
 Product masked(Product product, double share, double times = 1) {
   product.count *= share * times;
   product.unmasked_share = share;
   return product;
 }
 
-/// Of all pairs of a query and a key, those that the fused kernel computes.
+/// Returns the share of all pairs of a query and a key that the fused kernel computes.
 double share_of_pairs(const Attention& own, const AttentionSize& size) {
   if (!own.causal) return 1;
   if (own.window == 0 || own.window >= size.keys) return 0.5;
@@ -89,7 +95,7 @@ double share_of_pairs(const Attention& own, const AttentionSize& size) {
   return seen * (1 - seen / 2);
 }
 
-/// Scores and context of the fused kernel, at most: with bytes of the whole operator in halves.
+/// Returns the fused forward operator: two products, for scores and context, with half of its bytes each.
 Operator fused_forward(const AttentionSize& size, double share, double bytes) {
   const AttentionSize values = size.of_values();
   Operator op =
@@ -99,15 +105,17 @@ Operator fused_forward(const AttentionSize& size, double share, double bytes) {
   return op;
 }
 
-/// The row sums of gradient times context first, then one kernel for all three gradients: two products that
-/// make scores (from queries and keys, from the gradient and values), three that make rows (of values,
-/// queries and keys).
+/// Returns the fused backward operator. The row sums of gradient times context come first, then one kernel
+/// for all three gradients. It has two products that make scores (from queries and keys, from the gradient
+/// and values) and three that make rows (of values, queries and keys).
 Operator fused_backward(const AttentionSize& size, double share, double bytes) {
   const auto wide = static_cast<double>(size.head_width), value = static_cast<double>(size.value_head());
   Operator op =
       make_operator(OperatorClass::attention, HostCall::fused_attention,
                     per_sample(share * (3 * size.product_flops() + 2 * size.of_values().product_flops())),
                     per_sample(bytes), 2);
+  // An operator holds two products, so equal kinds are merged: their counts add up and their widths are
+  // averaged.
   Product scores = masked(size.makes_scores(), share, 2), rows = masked(size.makes_key_rows(), share, 3);
   scores.k = (wide + value) / 2, rows.n = (2 * wide + value) / 3;
   return op.with(scores).with(rows);
@@ -115,6 +123,7 @@ Operator fused_backward(const AttentionSize& size, double share, double bytes) {
 
 }  // namespace
 
+// Heads and samples multiply the count of a batched product.
 Product AttentionSize::product(std::int64_t m, std::int64_t n, std::int64_t k) const {
   return {static_cast<double>(m),
           static_cast<double>(n),
@@ -153,6 +162,7 @@ Operator pass_over(double elements, HostCall call) {
 
 BackwardStep backward_of(const Operator& op) { return {op, {}}; }
 
+// torch's module scales the queries before the product; the other forms scale the scores.
 TensorId record_eager_attention(Tape& tape, const Attention& own, const AttentionSize& size,
                                 const Heads& heads) {
   Heads scaled = heads;
@@ -162,14 +172,19 @@ TensorId record_eager_attention(Tape& tape, const Attention& own, const Attentio
   return record_context(tape, own, size, weights, heads.v);
 }
 
+// Forward is one kernel; backward is the row sums and one kernel for all gradients.
 TensorId record_fused_attention(Tape& tape, const Attention& own, const AttentionSize& size,
                                 const Heads& heads) {
   const double share = share_of_pairs(own, size);
+  // The fused kernel reads queries, keys and values and writes the context; the statistics are one number a
+  // row and head.
   const double rows =
       4 * (size.query_elements() + size.key_elements() + size.value_elements() + size.context_elements());
   const double statistics = 4 * static_cast<double>(size.heads * size.queries);
   Operator forward = fused_forward(size, share, rows + statistics);
+  // Backward reads all that forward read and wrote, and the gradient; it writes three gradients.
   Operator backward = fused_backward(size, share, 2 * rows + 8 * size.context_elements() + statistics);
+  // The bytes of the operator are divided equally between its two products.
   for (Operator* op : {&forward, &backward}) {
     for (int i = 0; i < op->product_count; ++i)
       op->products[static_cast<std::size_t>(i)].bytes = per_sample(op->bytes.per_sample / 2);

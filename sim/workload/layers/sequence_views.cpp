@@ -1,8 +1,8 @@
-// Sequences seen otherwise: an image's positions as rows, the first row alone, their mean, all rows but the
-// last.
+// Other views of sequences: an image's positions as rows, the first row alone, the mean of the rows, all rows
+// but the last.
 //
-// Views cost nothing forward; backward a view of a part writes its gradient into zeros of the whole, once for
-// each of the two indexing steps that scripts write (x[:, 0], logits[:, :-1, :]).
+// Views cost nothing forward. Backward, a view of a part writes its gradient into zeros of the whole, once
+// for each of the two indexing steps that scripts write (x[:, 0], logits[:, :-1, :]).
 #include <fmt/format.h>
 
 #include "sim/workload/layers/layer_types.hpp"
@@ -10,13 +10,14 @@
 namespace foretrain {
 namespace {
 
-/// Zeros of the whole, then the part copied in.
+/// Returns the step that writes zeros of the whole and copies the part into them.
 BackwardStep into_zeros(double part, double whole) {
   return {make_operator(OperatorClass::copy, HostCall::copy, per_sample(whole),
                         per_sample(4 * whole + 8 * part), 2),
           {}};
 }
 
+// Positions become rows: a view, whose gradient is passed on.
 Applied apply_to_sequence(Tape& tape, const Layer&, TensorId input) {
   const Shape in = tape.at(input).shape;
   if (in.kind != ShapeKind::image) {
@@ -28,6 +29,7 @@ Applied apply_to_sequence(Tape& tape, const Layer&, TensorId input) {
   return {result, "", ""};
 }
 
+// The first row alone, such as BERT's class token.
 Applied apply_first_token(Tape& tape, const Layer&, TensorId input) {
   const Shape in = tape.at(input).shape;
   if (in.kind != ShapeKind::sequence)
@@ -39,7 +41,7 @@ Applied apply_first_token(Tape& tape, const Layer&, TensorId input) {
   return {result, "", ""};
 }
 
-// The mean of all rows; the traced Swin keeps its input and copies the result into another memory order.
+// The mean of all rows. The traced Swin keeps its input, and copies the result into another memory order.
 Applied apply_mean_tokens(Tape& tape, const Layer&, TensorId input) {
   const Shape in = tape.at(input).shape;
   if (in.kind != ShapeKind::sequence)
@@ -56,8 +58,8 @@ Applied apply_mean_tokens(Tape& tape, const Layer&, TensorId input) {
   return {result, "", ""};
 }
 
-// scale: a factor; mask: zeros behind each sample's end, for which eight operators on lengths make the
-// mask.
+// `scale` multiplies by a factor. `mask` writes zeros behind each sample's end, for which eight operators on
+// lengths make the mask.
 template <bool masks>
 Applied apply_pass(Tape& tape, const Layer& layer, TensorId input) {
   const Shape in = tape.at(input).shape;
@@ -78,6 +80,7 @@ Applied apply_pass(Tape& tape, const Layer& layer, TensorId input) {
   return {result, "", ""};
 }
 
+// Language models predict the next token, so the last row has no target and is cut off.
 Applied apply_shift(Tape& tape, const Layer&, TensorId input) {
   const Shape in = tape.at(input).shape;
   if (in.kind != ShapeKind::sequence || in.rows() < 2) {

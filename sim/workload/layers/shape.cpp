@@ -1,4 +1,4 @@
-// The shape of one sample's tensor inside a network: printing and checked products.
+// Shapes of one sample's tensors: ranks, printing and checked products.
 #include "sim/workload/layers/shape.hpp"
 
 #include <fmt/format.h>
@@ -39,6 +39,7 @@ std::optional<std::int64_t> bounded_product(const std::vector<std::int64_t>& fac
   return product;
 }
 
+// The number of sizes decides the kind: features, sequence, image or volume.
 std::optional<Shape> input_shape(const std::vector<std::int64_t>& input, bool is_tokens) {
   if (input.empty() || input.size() > 4 || !bounded_product(input)) return std::nullopt;
   if (is_tokens) {

@@ -1,4 +1,5 @@
-// Sums of gradients for weights that several layers share.
+// Sums of gradients for weights that several layers share. Each parameter's announcements are counted first;
+// replaying the backward steps then shows which one is the last.
 #include "sim/workload/layers/shared_weights.hpp"
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 namespace foretrain {
 namespace {
 
+/// Returns the step that adds one more gradient to a parameter's sum.
 BackwardStep sum_of_gradients(const ExpandedModel& model, std::uint32_t parameter, std::uint32_t layer) {
   const auto n = static_cast<double>(model.parameters[parameter].elements);
   BackwardStep sum{make_operator(OperatorClass::elementwise, HostCall::add, {n, 0}, {12 * n, 0}), {}};
@@ -20,6 +22,7 @@ BackwardStep sum_of_gradients(const ExpandedModel& model, std::uint32_t paramete
   return sum;
 }
 
+/// Rewrites the backward pass of a network so that each parameter is ready once.
 class Settling {
  public:
   explicit Settling(ExpandedModel& model)
@@ -29,6 +32,7 @@ class Settling {
     }
   }
 
+  // Most networks share no weights and keep their backward pass.
   bool needed() const {
     for (const std::uint32_t uses : left_) {
       if (uses > 1) return true;
@@ -42,11 +46,13 @@ class Settling {
   }
 
  private:
+  // Parameters that are ready after this step go to the last step inserted for it.
   void settle(BackwardStep step) {
     const std::vector<std::uint32_t> ready = std::exchange(step.ready, {});
     const std::uint32_t layer = step.op.layer;
     model_.backward.push_back(std::move(step));
     for (const std::uint32_t parameter : ready) {
+      // Every further gradient of a parameter is added to the sum so far.
       if (announced_[parameter]++ > 0) model_.backward.push_back(sum_of_gradients(model_, parameter, layer));
       if (--left_[parameter] == 0) model_.backward.back().ready.push_back(parameter);
     }
@@ -57,6 +63,7 @@ class Settling {
   std::vector<std::uint32_t> left_;  ///< announcements still to come
 };
 
+/// Visits all layers, those in branches included.
 template <class Visit>
 void visit_layers(const std::vector<Layer>& layers, const Visit& visit) {
   for (const Layer& layer : layers) {
@@ -67,6 +74,8 @@ void visit_layers(const std::vector<Layer>& layers, const Visit& visit) {
 
 }  // namespace
 
+// Labels of all layers that use weights are collected before the declarations are checked, because either may
+// come first.
 std::vector<ModelFault> check_declared_weights(const Model& model) {
   std::set<std::string> used;
   std::vector<const Layer*> declared;
@@ -87,6 +96,7 @@ std::vector<ModelFault> check_declared_weights(const Model& model) {
 }
 
 const Parameter* find_untrained(const ExpandedModel& model) {
+  // A parameter is complete when any backward step announces it.
   std::vector<std::uint8_t> ready(model.parameters.size(), 0);
   for (const std::uint32_t parameter : model.gradient_ready_order()) ready[parameter] = 1;
   const auto missing = std::find(ready.begin(), ready.end(), std::uint8_t{0});

@@ -1,5 +1,5 @@
-// A layer of stated length: what it computes is not said, only how long it takes and how many parameters it
-// trains.
+// A layer of stated length: a file gives the time that it takes and the number of its parameters, and not
+// what it computes.
 #include <fmt/format.h>
 
 #include "sim/workload/layers/layer_types.hpp"
@@ -8,24 +8,29 @@ namespace foretrain {
 
 namespace {
 
+/// Options of the layer; times are those of one pass at any batch.
 struct Timed {
-  std::int64_t parameters = 0;  ///< of one tensor
+  /// Elements of the one trained tensor; 0: none.
+  std::int64_t parameters = 0;
   Time forward{}, backward{};
 };
 
+/// Returns an operator with a stated time instead of FLOPs and bytes.
 Operator operator_of(Time length) {
   Operator op = make_operator(OperatorClass::elementwise, HostCall::activation, {}, {});
   op.stated = length;
   return op;
 }
 
-// The result has the input's shape and always a gradient, so that backward runs even without parameters.
+// The result has the input's shape, and always needs a gradient, so that backward runs even without
+// parameters.
 Applied apply_timed(Tape& tape, const Layer& layer, TensorId input) {
   const auto& own = layer.get<Timed>();
   const Shape in = tape.at(input).shape;
   if (in.kind == ShapeKind::tokens)
     return misfit("timed cannot work on token ids", "give the model input = [1] without input_is_tokens");
   std::vector<std::uint32_t> ready;
+  // The parameters are one tensor, whose gradient is ready after backward's stated time.
   if (own.parameters > 0) ready.push_back(tape.parameter("weight", own.parameters));
   const TensorId result = tape.result(in, {input}, true);
   tape.forward(operator_of(own.forward));

@@ -1,8 +1,9 @@
-// A trained vector times, or added to, what flows: ConvNeXt's and CaiT's layer scale, a norm's gain written
-// apart, a bias that a graph adds by itself.
+// A trained vector that multiplies a tensor or is added to it: the layer scale of ConvNeXt and CaiT, a norm's
+// gain written separately, a bias that a graph adds by itself.
 //
-// A product: n FLOPs, 8 n bytes and 4 for each of the vector's `out` elements; backward n for the input, and
-// for the vector a product and its sum over rows and batch. A sum has only the latter sum.
+// A product has n FLOPs, 8 n bytes and 4 bytes for each of the vector's `out` elements. Backward has n FLOPs
+// for the input and, for the vector, a product and its sum over rows and batch. An addition has only that
+// sum.
 #include <fmt/format.h>
 
 #include "sim/workload/layers/layer_types.hpp"
@@ -10,12 +11,16 @@
 namespace foretrain {
 namespace {
 
+/// Option of both layers.
 struct TrainedVector {
-  std::int64_t out = 0;  ///< its elements; 0: the width, or the channels, of the input
+  /// Elements of the vector; 0: the width, or the channels, of the input.
+  std::int64_t out = 0;
 };
 
+/// Returns `passes` bytes per element of the tensor, and the vector once.
 Amount elementwise_bytes(double n, double v, double passes) { return {4 * v, passes * n}; }
 
+/// Returns the backward steps: those of the input, then those of the vector where it trains.
 std::vector<BackwardStep> gradients(const Tape& tape, TensorId input, double v, bool multiplies,
                                     std::uint32_t weight) {
   const auto n = static_cast<double>(tape.at(input).shape.elements());
@@ -32,6 +37,7 @@ std::vector<BackwardStep> gradients(const Tape& tape, TensorId input, double v, 
   return steps;
 }
 
+// The vector is broadcast over all other dimensions of the input.
 template <bool multiplies>
 Applied apply_trained_vector(Tape& tape, const Layer& layer, TensorId input) {
   const Shape in = tape.at(input).shape;

@@ -1,6 +1,6 @@
-// Which widths are inner ones is read off the flow of data: from each loss back to the layers that give its
-// inputs their width, and those stay. The same width becomes the same wherever it stands, so that what could
-// be added still can.
+// Widening of networks. The flow of data shows which widths are inner ones: the layers that give a loss's
+// inputs their width keep it, and all others are widened. Equal widths become equal wherever they stand, so
+// that tensors that could be added still can.
 #include "sim/workload/layers/widening.hpp"
 
 #include <algorithm>
@@ -17,7 +17,8 @@ namespace foretrain {
 
 namespace {
 
-/// Widths that a power of two divides stay multiples of up to this: other sizes are slow on tensor cores.
+/// Widths that a power of two divides stay multiples of it up to this number: other sizes are slow on tensor
+/// cores.
 constexpr std::int64_t kAligned = 8;
 
 bool is_rigid(const Layer& layer) {
@@ -25,12 +26,12 @@ bool is_rigid(const Layer& layer) {
   return rigid != nullptr && rigid(layer);
 }
 
-/// The layers and whose results each takes.
+/// The graph of a network: each layer with the layers whose results it takes. Pointers are into the layers.
 class Flow {
  public:
   explicit Flow(std::vector<Layer>& layers) { walk(layers, {}); }
 
-  /// The layers whose `out` or width some loss sees.
+  /// Returns the layers whose `out` or width some loss reads.
   std::set<const Layer*> seen_by_losses() const {
     std::set<const Layer*> seen;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
@@ -48,6 +49,7 @@ class Flow {
     Nodes inputs;
   };
 
+  /// Adds layers in order; returns the nodes whose results the last one leaves.
   Nodes walk(std::vector<Layer>& layers, Nodes current) {
     for (Layer& layer : layers) {
       Nodes inputs = layer.type->open != nullptr ? Nodes{} : layer.from.empty() ? current : named(layer.from);
@@ -61,6 +63,7 @@ class Flow {
     return current;
   }
 
+  /// Adds the branches of a join; returns the nodes at their ends. An empty branch passes its input on.
   Nodes ends_of(Layer& layer, const Nodes& inputs) {
     Nodes ends;
     for (auto& branch : layer.branches) {
@@ -69,6 +72,7 @@ class Flow {
     return ends;
   }
 
+  /// Names follow the rules of expand(): "name+" appends, any other name replaces.
   void give_name(const std::string& name, std::size_t node) {
     if (name.size() > 1 && name.back() == '+')
       names_[name.substr(0, name.size() - 1)].push_back(node);
@@ -85,6 +89,8 @@ class Flow {
     return out;
   }
 
+  /// Marks the layers that give the inputs of a node their width: the search stops at the first layer that
+  /// sets one.
   void mark_inputs(std::size_t from, std::set<const Layer*>& seen) const {
     std::vector<std::size_t> open = nodes_[from].inputs;
     std::set<std::size_t> visited;
@@ -104,8 +110,8 @@ class Flow {
   std::map<std::string, Nodes> names_;
 };
 
-/// The size, widened, of what a layer declares, as told by a layer that shares it: a table of positions, a
-/// class token, the bias of a product; nothing: none does.
+/// Returns the widened size of what a layer declares, as a layer that shares it tells: a table of positions,
+/// a class token, the bias of a product. Returns nothing when no layer tells it.
 std::optional<std::int64_t> declared_size(const Layer& layer, const std::vector<Layer*>& layers,
                                           const Wider& wider) {
   for (const Layer* owner : layers) {
@@ -116,7 +122,7 @@ std::optional<std::int64_t> declared_size(const Layer& layer, const std::vector<
   return std::nullopt;
 }
 
-/// What widths must remain multiples of.
+/// Returns the numbers that widths must remain multiples of.
 std::set<std::int64_t> divisors_in(const std::vector<Layer*>& layers) {
   std::set<std::int64_t> out;
   for (const Layer* layer : layers) {
@@ -126,11 +132,13 @@ std::set<std::int64_t> divisors_in(const std::vector<Layer*>& layers) {
   return out;
 }
 
+/// Maps widths to wider ones: the same width always becomes the same.
 class Widths {
  public:
   Widths(std::set<std::int64_t> divisors, double factor) : divisors_(std::move(divisors)), factor_(factor) {}
 
   std::int64_t operator()(std::int64_t width) const {
+    // The result stays a multiple of every divisor that the width is a multiple of.
     std::int64_t unit = std::gcd(width, kAligned);
     for (const std::int64_t divisor : divisors_) {
       if (width % divisor == 0) unit = std::lcm(unit, divisor);
@@ -147,6 +155,7 @@ class Widths {
 
 }  // namespace
 
+// The flow needs layers that can be changed, hence the copies in both functions.
 std::string why_not_widened(const Model& model) {
   if (model.is_recorded)
     return fmt::format(
@@ -154,6 +163,7 @@ std::string why_not_widened(const Model& model) {
   Model copy = model;
   const Flow flow(copy.layers);
   for (const Layer* layer : flow.layers()) {
+    // A declared weight must follow a layer that uses it, or its new size is unknown.
     const auto as_it_is = [](std::int64_t width) { return width; };
     const DeclaredWeight* weight = layer->type->declares == nullptr ? nullptr : layer->type->declares(*layer);
     const bool is_alone =
@@ -168,12 +178,14 @@ std::string why_not_widened(const Model& model) {
 Model widened(const Model& model, double factor) {
   Model out = model;
   const Flow flow(out.layers);
+  // The last layers before each loss keep their width: classes, words, regressed values.
   const std::set<const Layer*> fixed = flow.seen_by_losses();
   const Widths wider(divisors_in(flow.layers()), factor);
   for (Layer* layer : flow.layers()) {
     const auto widen = layer->type->widening.widen;
     if (widen != nullptr && fixed.count(layer) == 0) widen(*layer, wider);
   }
+  // Declared weights follow the layers that use them, which have their new widths by then.
   for (Layer* layer : flow.layers()) {
     if (layer->type->declares != nullptr)
       layer->edit<DeclaredWeight>().out = *declared_size(*layer, flow.layers(), wider);

@@ -1,10 +1,10 @@
 // Attention within square windows of an image's tokens, with a trained bias for each relative position, as
 // Swin runs it.
 //
-// Tokens are an image of equal sides. Backward, the three selections from the joined projection each write
-// into zeros of its whole size and are added up: that is how the framework undoes indexing. A shift of half a
-// window rolls the image and masks the scores of tokens that were not neighbours; where one window covers the
-// image there is nothing to shift nor to cut.
+// Tokens are an image of equal sides. Backward, each of the three selections from the joined projection is
+// written into zeros of its whole size, and these are added up: that is how the framework reverses indexing.
+// A shift of half a window rolls the image, and masks the scores of tokens that were not neighbours. Where
+// one window covers the image there is nothing to shift or cut.
 #include <algorithm>
 #include <cmath>
 
@@ -18,19 +18,23 @@
 namespace foretrain {
 namespace {
 
+/// Options of the layer.
 struct WindowAttention {
   std::int64_t heads = 0, window = 0, shift = 0;  ///< of an image's tokens
   bool bias = true;
 };
 
+/// Sizes of the image of tokens, in tokens.
 struct WindowWork {
   std::int64_t side = 0, window = 0, shift = 0;
-  double elements = 0;  ///< of the tokens
+  /// Elements of all tokens.
+  double elements = 0;
   std::int64_t windows() const { return (side / window) * (side / window); }
   std::int64_t length() const { return window * window; }
   bool is_cut() const { return windows() > 1; }
 };
 
+/// Records an operator that moves a tensor to a new storage, with its backward steps.
 TensorId record_move(Tape& tape, TensorId input, const Operator& move, std::vector<BackwardStep> steps) {
   const TensorId moved = tape.result(tape.at(input).shape, {input}, false);
   tape.forward(move);
@@ -38,12 +42,14 @@ TensorId record_move(Tape& tape, TensorId input, const Operator& move, std::vect
   return moved;
 }
 
+/// Returns a roll of the image or its padding: one copy of all tokens.
 Operator roll_or_pad(const WindowWork& work) {
   return make_operator(OperatorClass::copy, HostCall::copy, per_sample(work.elements),
                        per_sample(8 * work.elements));
 }
 
-/// Padding to whole windows (a copy even where nothing is missing), the shift, and windows made contiguous.
+/// Records the cut into windows: padding to whole windows (a copy even where nothing is missing), the shift,
+/// and windows made contiguous.
 TensorId cut_windows(Tape& tape, TensorId input, const WindowWork& work) {
   TensorId tokens = record_move(tape, input, roll_or_pad(work), {backward_of(roll_or_pad(work))});
   if (work.shift > 0) tokens = record_move(tape, tokens, roll_or_pad(work), {backward_of(roll_or_pad(work))});
@@ -52,19 +58,21 @@ TensorId cut_windows(Tape& tape, TensorId input, const WindowWork& work) {
   return tokens;
 }
 
+/// Records the way back from windows to the image.
 TensorId join_windows(Tape& tape, TensorId tokens, const WindowWork& work) {
   if (work.is_cut())
     tokens = record_move(tape, tokens, copy_of(work.elements), {backward_of(copy_of(work.elements))});
   if (work.shift > 0) tokens = record_move(tape, tokens, roll_or_pad(work), {backward_of(roll_or_pad(work))});
-  // The padding is cut off again by two slices.
+  // A pair of slices cuts the padding off again.
   const Shape shape = tape.at(tokens).shape;
   const TensorId cut = tape.alias(shape, tokens);
   tape.node({backward_of(roll_or_pad(work)), backward_of(roll_or_pad(work))}, {tokens}, cut);
   return cut;
 }
 
-/// One row of the table for each pair of positions in a window.
+/// Records the lookup of one row of the table for each pair of positions in a window.
 TensorId record_position_bias(Tape& tape, const WindowAttention& own, const WindowWork& work) {
+  // The table has an entry for each relative position and head.
   const std::int64_t entries = (2 * work.window - 1) * (2 * work.window - 1) * own.heads;
   const auto table = static_cast<double>(entries),
              pairs = static_cast<double>(work.length() * work.length() * own.heads);
@@ -78,6 +86,7 @@ TensorId record_position_bias(Tape& tape, const WindowAttention& own, const Wind
   return bias;
 }
 
+/// Records one product for queries, keys and values of all windows.
 Heads project_windows(Tape& tape, const WindowAttention& own, TensorId tokens, const AttentionSize& size,
                       double elements) {
   const TensorId joined = record_linear(tape, tokens, 3 * size.width(), {bias_of(own.bias), "qkv."});
@@ -99,10 +108,13 @@ Heads project_windows(Tape& tape, const WindowAttention& own, TensorId tokens, c
 
 Operator window_pass(double elements, HostCall call) { return pass_over(elements, call); }
 
+/// Records the scores of all windows: the scaled product, the position bias and, where windows are shifted,
+/// the mask.
 TensorId record_window_scores(Tape& tape, const Heads& heads, const AttentionSize& size,
                               const WindowWork& work, TensorId bias) {
   const TensorId scaled = record_move(tape, heads.q, window_pass(work.elements, HostCall::activation),
                                       {backward_of(window_pass(work.elements, HostCall::activation))});
+  // Queries and keys are copied head by head for the product.
   tape.forward(copy_of(2 * work.elements, 2));
   const TensorId products = tape.result(size.score_shape(), {scaled, heads.k}, false);
   tape.forward(batched_products(size, {size.makes_scores()}));
@@ -118,6 +130,7 @@ TensorId record_window_scores(Tape& tape, const Heads& heads, const AttentionSiz
   return work.shift > 0 ? record_move(tape, scores, window_pass(size.scores(), HostCall::add), {}) : scores;
 }
 
+/// Records the weighted sum of the values, and the return from heads to rows.
 TensorId record_window_context(Tape& tape, TensorId weights, TensorId v, const AttentionSize& size,
                                const WindowWork& work) {
   tape.forward(copy_of(work.elements));
@@ -130,6 +143,7 @@ TensorId record_window_context(Tape& tape, TensorId weights, TensorId v, const A
   return record_move(tape, context, copy_of(work.elements), {backward_of(copy_of(work.elements))});
 }
 
+// The order of Swin: position bias, windows, projections, scores, context, output, and the image again.
 Applied apply_window_attention(Tape& tape, const Layer& layer, TensorId input) {
   const auto& own = layer.get<WindowAttention>();
   const Shape in = tape.at(input).shape;
@@ -144,7 +158,9 @@ Applied apply_window_attention(Tape& tape, const Layer& layer, TensorId input) {
   if (in.width() % own.heads != 0)
     return misfit(fmt::format("{} heads do not divide the width {}", own.heads, in.width()),
                   "use a divisor of the width");
+  // A single window covers the image: it is neither shifted nor cut.
   const WindowWork work{side, window, window < side ? own.shift : 0, static_cast<double>(in.elements())};
+  // Windows count as heads: each has its own products.
   const AttentionSize size{work.length(), work.length(), own.heads * work.windows(), in.width() / own.heads};
   if (!bounded_product({3, in.width(), in.width()}) || !bounded_product({3, in.rows(), in.width()}) ||
       !bounded_product({size.heads, size.queries, size.keys}))
@@ -159,7 +175,8 @@ Applied apply_window_attention(Tape& tape, const Layer& layer, TensorId input) {
   return {join_windows(tape, projected, work), "", ""};
 }
 
-// Four neighbours become one token of four times the width: padding, four strided views, one join.
+// Four neighbours become one token of four times the width. Forward has padding, four strided views and one
+// join.
 Applied apply_patch_merging(Tape& tape, const Layer&, TensorId input) {
   const Shape in = tape.at(input).shape;
   const auto side = static_cast<std::int64_t>(std::lround(std::sqrt(static_cast<double>(in.rows()))));
@@ -173,6 +190,7 @@ Applied apply_patch_merging(Tape& tape, const Layer&, TensorId input) {
   const Operator sum =
       make_operator(OperatorClass::elementwise, HostCall::add, per_sample(n), per_sample(12 * n));
   std::vector<BackwardStep> steps;
+  // Every view is undone by three indexing steps, and the gradients of the four views are added up.
   for (int part = 0; part < 4; ++part) {
     for (const double whole : {n / 4, n / 2, n})
       steps.push_back({make_operator(OperatorClass::copy, HostCall::copy, per_sample(whole),

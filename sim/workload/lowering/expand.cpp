@@ -1,13 +1,13 @@
-// From a network as people describe it to the operators of one training step: walks layers and branches over
-// a tape.
+// Expands a network as people describe it into the operators of one training step: walks its layers and
+// branches over a tape.
 //
-// First every layer's own numbers are checked, so that all such mistakes come at once; then shapes flow
-// through. A chain stops at its first misfit, since nothing is known after it; the other branches are still
-// walked. Names of results live on the tape; after a misfit some are not there, so that an unknown name
-// counts as a mistake only while there is no other.
+// The numbers of every layer are checked first, so that all such mistakes are reported at once. Then shapes
+// flow through. A chain stops at its first misfit, since nothing is known after it; the other branches are
+// still walked. Names of results live on the tape. After a misfit some are missing, so an unknown name is a
+// mistake only while there is no other.
 //
-// Expansion is the only place where a network of layers becomes operators; every strategy and every report
-// starts from its result. Cost is linear in the number of layers.
+// Expansion is the only place where layers become operators. Every strategy and report starts from its
+// result. Its cost is linear in the number of layers.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -24,7 +24,7 @@ namespace foretrain {
 namespace {
 
 constexpr std::size_t kLongestPath = 200;
-/// Tensors that all joins together may take: lists of names could make it quadratic in the number of layers.
+/// Tensors that all joins together may take. Lists of names could make it quadratic in the number of layers.
 constexpr std::size_t kMostJoined = 1'000'000;
 
 bool is_module(const Layer& layer, bool in_block) {
@@ -42,6 +42,7 @@ bool stores_halves(WeightFormat format) {
 /// (transformers/loss/loss_utils.py); autocast does so in the loss itself, and so does compiled code.
 bool widens_scores(const FineTuning& tuning) { return stores_halves(tuning.weights) && !tuning.is_compiled; }
 
+/// Checks each layer by itself, whatever its input: its numbers, the size and depth of the network.
 class FieldWalk {
  public:
   explicit FieldWalk(std::vector<ModelFault>& faults) : faults_(&faults) {}
@@ -55,6 +56,7 @@ class FieldWalk {
 
  private:
   void visit(const Layer& layer, int depth) {
+    // A layer may stand for several (parts); these count towards the limit on layers.
     layers_ += layer.type->parts == nullptr ? 1 : std::max<std::int64_t>(1, layer.type->parts(layer));
     if (layers_ > kMostLayers)
       return stop(layer, fmt::format("the network has more than {} layers", kMostLayers),
@@ -82,11 +84,12 @@ class FieldWalk {
   bool stopped_ = false;
 };
 
+/// Passes shapes through the layers and records their operators on the tape.
 class ShapeWalk {
  public:
   ShapeWalk(Tape& tape, std::vector<ModelFault>& faults) : tape_(&tape), faults_(&faults) {}
 
-  /// The last layer's result; nothing after a misfit.
+  /// Returns the last layer's result, or nothing after a misfit.
   std::optional<TensorId> walk(const std::vector<Layer>& layers, TensorId input, const std::string& prefix) {
     std::optional<TensorId> current = input;
     const Layer* head = prefix.empty() ? head_of(layers) : nullptr;
@@ -104,7 +107,7 @@ class ShapeWalk {
   }
 
  private:
-  /// The last linear layer: the scores that the loss reads.
+  /// Returns the last linear layer, which makes the scores that the loss reads; nullptr without one.
   static const Layer* head_of(const std::vector<Layer>& layers) {
     const auto last = std::find_if(layers.rbegin(), layers.rend(), [](const Layer& layer) {
       return layer.type->name == std::string_view("linear");
@@ -112,8 +115,9 @@ class ShapeWalk {
     return last == layers.rend() ? nullptr : &*last;
   }
 
-  /// As many rows at a time as make scores of the size of what goes into the head: width over vocabulary
-  /// (liger_kernel/ops/fused_linear_cross_entropy.py).
+  /// Limits how many rows of scores are in memory at a time for a loss fused with the head. Their size is
+  /// that of the head's input: width over vocabulary (liger_kernel/ops/fused_linear_cross_entropy.py).
+  // A tape of its own tells the width of the head's result; nothing of it is kept.
   void hold_rows_in_parts(const Layer& layer, TensorId input) {
     Tape tried("head");
     const TensorId rows = tried.input(tape_->at(input).shape);
@@ -246,6 +250,7 @@ class ShapeWalk {
   bool has_virtual_tokens_ = false;  ///< they stand in front of the first embedding's rows
 };
 
+/// Checks what only the whole network shows: it ends with a loss, and nothing follows a loss by chance.
 void check_whole(const Model& model, std::vector<ModelFault>& faults) {
   const SourceSpan last = model.layers.empty() ? SourceSpan{} : model.layers.back().span;
   if (model.layers.empty() || !model.layers.back().type->is_loss) {
@@ -259,7 +264,8 @@ void check_whole(const Model& model, std::vector<ModelFault>& faults) {
   }
 }
 
-/// Frozen weights in the asked format; trained ones in 16 bits where nothing wider is asked for.
+/// Sets the bytes of weights: frozen ones in the requested format, trained ones in 16 bits unless something
+/// wider is requested.
 void store_weights(const Trainability& trainability, ExpandedModel& model) {
   const FineTuning& tuning = trainability.tuning();
   if (!stores_halves(tuning.weights)) return;
@@ -293,7 +299,7 @@ std::string list_of(const std::vector<std::string>& names) {
   return list;
 }
 
-/// What cannot be trained as asked.
+/// Returns the first reason why the network cannot be fine-tuned as requested, or nothing.
 std::optional<ModelFault> fault_of_tuning(const Tape& tape, const Trainability& trainability,
                                           const ExpandedModel& model) {
   if (!tape.failure().empty()) return ModelFault{{}, tape.failure(), tape.failure_hint()};
@@ -316,14 +322,14 @@ std::optional<ModelFault> fault_of_tuning(const Tape& tape, const Trainability& 
   return std::nullopt;
 }
 
-/// Backward begins by writing the gradient of the total loss itself, a one.
+/// Adds the first kernel of backward, which writes the gradient of the total loss: a one.
 void write_first_gradient(ExpandedModel& model) {
   if (model.backward.empty()) return;
   Operator& first = model.backward.front().op;
   first.kernels += 1, first.flops.fixed += 1, first.bytes.fixed += 8;
 }
 
-/// Blocks of the network as it is without fine-tuning.
+/// Counts the blocks that the network has without fine-tuning, by the highest number in a layer's path.
 std::uint32_t count_blocks(const Model& model) {
   Model whole = model;
   whole.tuning = {};
@@ -341,8 +347,8 @@ bool has_layer_called(const std::vector<Layer>& layers, const std::string& name)
   });
 }
 
-/// Targets that layers of the network have for their names mean these layers alone ("=wo"): T5 calls the end
-/// of its perceptrons as others call attention's last product.
+/// Prefixes targets that are names of layers with "=", so that they mean these layers alone: T5 calls the end
+/// of its perceptrons "wo", as others call attention's last product.
 FineTuning with_literal_targets(const Model& model) {
   FineTuning tuning = model.tuning;
   for (std::string& target : tuning.targets)

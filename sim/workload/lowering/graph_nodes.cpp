@@ -1,5 +1,5 @@
-// Counted for Keras layers of TensorFlow 2 after the graph optimizer has folded shapes and constants
-// (docs/models/host_time.md).
+// Counts of graph nodes for Keras layers of TensorFlow 2, after the graph optimizer has folded shapes and
+// constants (docs/models/host_time.md).
 #include "sim/workload/lowering/graph_nodes.hpp"
 
 #include <algorithm>
@@ -8,8 +8,8 @@ namespace foretrain {
 
 namespace {
 
-/// An average is read with its new value and written: 12 bytes a channel, and the count of batches. Without
-/// averages a vector is read.
+/// Returns the bytes beside a normalization. An average is read with its new value and written: 12 bytes a
+/// channel, plus the count of batches. Without averages a vector is read.
 Bytes bytes_beside_norm(const Operator& op) {
   return {op.keeps_averages ? 12 * op.channels + 8 : 4 * op.channels};
 }
@@ -55,6 +55,8 @@ GraphNodes metric_nodes() { return {18, 12, Bytes{64}}; }
 std::int64_t captured_variables(const ExpandedModel& model, const Optimizer& optimizer) {
   const auto parameters = static_cast<std::int64_t>(model.parameters.size());
   const auto averages = std::count_if(model.buffers.begin(), model.buffers.end(),
+                                      // Moving averages are the fp32 buffers; counters of batches are int64
+                                      // and no variables of the graph.
                                       [](const Buffer& b) { return b.element_bytes == 4; });
   return parameters * (1 + state_bytes_per_element(optimizer) / 4) + averages;
 }

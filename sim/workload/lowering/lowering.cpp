@@ -1,5 +1,5 @@
-// Fused operators keep their place in the list; those that joined a neighbour are dropped and leave their
-// FLOPs and other bytes with it.
+// Fusion and decomposition of operators. Fused operators keep their place in the list. Those that joined a
+// neighbour are dropped and leave their FLOPs and remaining bytes with it.
 #include "sim/workload/lowering/lowering.hpp"
 
 #include <algorithm>
@@ -25,12 +25,13 @@ const Composite* composite_of(const Operator& op) {
   return op.call == HostCall::gelu ? &kGelu : nullptr;
 }
 
+/// True for an operator that element-wise work can join.
 bool is_chain(const Operator& op) {
   return op.cls == OperatorClass::elementwise || op.cls == OperatorClass::normalization ||
          op.cls == OperatorClass::reduction;
 }
 
-/// Bytes an element-wise operator moves per element: operands, result, mask.
+/// Returns the bytes that an element-wise operator moves per fp32 element: operands, result and mask.
 double bytes_per_element(const Operator& op) {
   if (op.call == HostCall::dropout) return 9;
   return op.call == HostCall::add || op.backward ? 12 : 8;
@@ -42,6 +43,9 @@ void join(Operator& into, const Operator& op) {
   into.bytes += {op.bytes.fixed * kept, op.bytes.per_sample * kept};
 }
 
+/// True where an operator may join its predecessor: both pass in the same direction and compute in the same
+/// width. Operators whose FLOPs bound their time too, and those with a measured ratio to the model, are not
+/// joined.
 bool can_join(const Operator& into, const Operator& op) {
   return op.cls == OperatorClass::elementwise && is_chain(into) && into.backward == op.backward &&
          into.half_capable == op.half_capable && into.stays_wide == op.stays_wide &&
@@ -71,6 +75,7 @@ ExpandedModel fuse(const ExpandedModel& model) {
       fused.forward.push_back(op);
   }
   for (const BackwardStep& step : model.backward) {
+    // A step whose gradients are ready afterwards stays apart: the moment of a gradient must not move.
     if (!fused.backward.empty() && step.ready.empty() && can_join(fused.backward.back().op, step.op))
       join(fused.backward.back().op, step.op);
     else

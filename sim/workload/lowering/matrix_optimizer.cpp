@@ -14,6 +14,7 @@ constexpr int kIterations = 5;
 /// Shampoo's largest block (Distributed Shampoo, max_preconditioner_dim) [unverified].
 constexpr std::int64_t kLargestBlock = 1024;
 
+/// Returns one product of an m x k with a k x n matrix in fp32. Its size does not depend on the batch.
 Operator matrix_product(double m, double n, double k) {
   const double bytes = kFullBytes * (m * k + k * n + m * n);
   const Product product{m, n, k, 1, 1, Product::Grows::nothing, 1, 1, {bytes, 0}};
@@ -23,18 +24,19 @@ Operator matrix_product(double m, double n, double k) {
   return op.with(product);
 }
 
+/// Returns the rank of the subspace that a matrix's gradient is projected to.
 std::int64_t projected(const Optimizer& optimizer, const MatrixShape& shape) {
   return std::min(optimizer.rank, shape.shorter());
 }
 
-/// Sides of the blocks that a side is cut into.
+/// Returns the lengths of the blocks that a side is cut into.
 std::vector<std::int64_t> blocks_of(std::int64_t side) {
   std::vector<std::int64_t> blocks(static_cast<std::size_t>(side / kLargestBlock), kLargestBlock);
   if (side % kLargestBlock > 0) blocks.push_back(side % kLargestBlock);
   return blocks;
 }
 
-/// Sum over all blocks of `of(rows, columns)`.
+/// Returns the sum of `of(rows, columns)` over all blocks.
 template <typename Of>
 double over_blocks(const MatrixShape& shape, const Of& of) {
   double sum = 0;
@@ -45,6 +47,7 @@ double over_blocks(const MatrixShape& shape, const Of& of) {
   return sum;
 }
 
+/// Returns the bytes of state of one matrix.
 double bytes_of_matrix(const Optimizer& optimizer, const MatrixShape& shape, double width) {
   const double elements = static_cast<double>(shape.rows) * static_cast<double>(shape.columns);
   const auto rank = static_cast<double>(projected(optimizer, shape)),
@@ -63,6 +66,7 @@ double bytes_of_matrix(const Optimizer& optimizer, const MatrixShape& shape, dou
   }
 }
 
+/// Returns the bytes of Adam's two moments of a parameter that is no matrix.
 double bytes_of_other(const Optimizer& optimizer, double elements, double width) {
   return optimizer.kind == OptimizerKind::galore_adamw_8bit ? 2 * elements : 2 * width * elements;
 }
@@ -71,7 +75,7 @@ OptimizerLaunch pass_over_matrix(double elements, double bytes) {
   return {.bytes = Bytes{static_cast<std::int64_t>(bytes * elements)}, .count = 1};
 }
 
-/// X X^T, its square, and their sum times X, five times.
+/// Adds Muon's Newton-Schulz iterations: X X^T, its square, and their sum times X, five times.
 void add_muon(const MatrixShape& shape, double width, MatrixStep& step) {
   const auto longer = static_cast<double>(shape.longer()), shorter = static_cast<double>(shape.shorter());
   const double elements = longer * shorter;
@@ -84,7 +88,8 @@ void add_muon(const MatrixShape& shape, double width, MatrixStep& step) {
   step.passes.push_back(pass_over_matrix(elements, kIterations * 2 * 3));
 }
 
-/// The gradient into the subspace, Adam there, and back.
+/// Adds GaLore's step: the gradient is projected into the subspace, Adam steps there, and the update is
+/// projected back.
 void add_galore(const Optimizer& optimizer, const MatrixShape& shape, double width, MatrixStep& step) {
   const auto longer = static_cast<double>(shape.longer()), shorter = static_cast<double>(shape.shorter()),
              rank = static_cast<double>(projected(optimizer, shape));
@@ -92,12 +97,13 @@ void add_galore(const Optimizer& optimizer, const MatrixShape& shape, double wid
   step.products.push_back({matrix_product(longer, shorter, rank), 1});
   step.adam.push_back(projected(optimizer, shape) * shape.longer());
   step.passes.push_back(pass_over_matrix(longer * shorter, width * (2 + 3)));
+  // The cost of a decomposition is spread over the steps between two of them.
   // Singular values with both sides: 6 m n^2 + 20 n^3 (Golub and Van Loan, R-SVD).
   step.decomposition_flops +=
       (6 * longer * shorter * shorter + 20 * shorter * shorter * shorter) / optimizer.update_gap;
 }
 
-/// Adam of the gradient in a random subspace, whose norms scale the gradient itself.
+/// Adds APOLLO's step: Adam of the gradient in a random subspace, whose norms scale the gradient itself.
 void add_apollo(const Optimizer& optimizer, const MatrixShape& shape, double width, MatrixStep& step) {
   const auto longer = static_cast<double>(shape.longer()), shorter = static_cast<double>(shape.shorter()),
              rank = static_cast<double>(projected(optimizer, shape));
@@ -106,7 +112,8 @@ void add_apollo(const Optimizer& optimizer, const MatrixShape& shape, double wid
   step.passes.push_back(pass_over_matrix(longer * shorter, width * (2 + 3)));
 }
 
-/// Both factors, and the gradient between both roots; roots by eigenvalues, 25 n^3 of each factor.
+/// Adds Shampoo's step: both factors, and the gradient between both roots. The roots come from eigenvalues,
+/// at 25 n^3 FLOPs for each factor.
 void add_shampoo(const Optimizer& optimizer, const MatrixShape& shape, MatrixStep& step) {
   std::map<std::pair<std::int64_t, std::int64_t>, int> alike;
   for (const std::int64_t rows : blocks_of(shape.rows)) {
@@ -126,6 +133,7 @@ void add_shampoo(const Optimizer& optimizer, const MatrixShape& shape, MatrixSte
 }  // namespace
 
 std::vector<std::optional<MatrixShape>> matrices_of(const ExpandedModel& model) {
+  // A weight is a matrix here when one product reads it, inside a block, with two real sides.
   const std::vector<MatrixShape> shapes = matrix_shapes(model);
   std::vector<std::optional<MatrixShape>> out;
   for (std::size_t i = 0; i < shapes.size(); ++i) {

@@ -1,4 +1,4 @@
-// Operators run step by step.
+// Operators of layers that a script runs step by step, such as a recurrence: the same work in many calls.
 #include <algorithm>
 
 #include "sim/workload/lowering/operators.hpp"
@@ -7,10 +7,11 @@
 namespace foretrain {
 namespace {
 
+/// Rounds down and saturates at the largest 16-bit number, which fields of Operator hold.
 std::uint16_t count_in_16_bits(double count) { return static_cast<std::uint16_t>(std::min(count, 65'535.0)); }
 
-/// What a step has one of: rows, or where the batch multiplies the count, the dimension that is as long as
-/// the loop.
+/// Returns the size that one step has a part of: the rows or, where the batch multiplies the count, the
+/// dimension that is as long as the loop.
 double& looped_size(Product& product, double steps) {
   if (product.grows == Product::Grows::rows) return product.m;
   if (product.grows == Product::Grows::depth) return product.k;
@@ -20,6 +21,8 @@ double& looped_size(Product& product, double steps) {
 }  // namespace
 
 Operator in_steps(Operator op, double steps) {
+  // Fixed bytes, such as those of weights, are read again at every step; bytes per sample are only divided
+  // among the calls.
   op.kernels = count_in_16_bits(op.kernels * steps), op.calls = count_in_16_bits(op.calls * steps);
   op.flops.fixed *= steps, op.bytes.fixed *= steps;
   for (Product& product : op.products) {

@@ -1,4 +1,5 @@
-// The first operator of a parameter's layer whose weight has as many elements reads it.
+// Shapes of weights, found by size: a parameter is read by the first operator of its layer whose weight has
+// as many elements.
 #include "sim/workload/lowering/weight_shapes.hpp"
 
 #include <cmath>
@@ -7,8 +8,8 @@ namespace foretrain {
 
 namespace {
 
-/// The weights of one product, outputs by inputs; of `count` independent ones (heads, groups) or of one that
-/// they share.
+/// True where `elements` is the size of the product's weight, outputs by inputs, which is then stored in
+/// `shape`. The weight belongs to `count` independent products (heads, groups) or to one that they share.
 bool is_weight_of(const Product& product, std::int64_t elements, MatrixShape& shape) {
   const auto rows = std::llround(product.n), columns = std::llround(product.k),
              count = std::llround(product.count);
@@ -18,6 +19,7 @@ bool is_weight_of(const Product& product, std::int64_t elements, MatrixShape& sh
   return false;
 }
 
+/// Returns the shape of a weight of this size in the operator, or that of a vector.
 MatrixShape shape_in(const Operator& op, const ExpandedModel& model, std::int64_t elements) {
   MatrixShape shape{elements, 1};
   for (int i = 0; i < op.product_count; ++i) {

@@ -1,5 +1,5 @@
-// Shapes of trained tensors. A model knows how many elements each has; the products and tables of its layer
-// tell its sides.
+// Shapes of trained tensors. A model knows the number of elements of each; the products and tables of its
+// layer show the sides.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace foretrain {
 
-/// What reads a tensor: nothing that has sides (a vector), one product, several equal products (heads,
-/// groups, experts), a convolution, a table that is looked up.
+/// The operator that reads a tensor: none with sides (a vector), one product, several equal products (heads,
+/// groups, experts), a convolution, or a table that is looked up.
 enum class WeightReader : std::uint8_t { vector, product, products, convolution, table };
 
 /// A tensor as a matrix, first dimension by all others; columns = 1 for vectors.
@@ -25,7 +25,8 @@ struct MatrixShape {
   }
 };
 
-/// By trained parameter, in the order of model.parameters; work is linear in parameters and operators.
+/// Returns a shape by trained parameter, in the order of model.parameters. Linear in parameters and
+/// operators.
 std::vector<MatrixShape> matrix_shapes(const ExpandedModel& model);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// Each run of rows of one pass is grouped by itself. Equal operators are told by their text: layers repeat.
+// Expansion of recorded programs. Every run of consecutive rows of one pass is grouped into calls by itself.
+// Equal operators are found by a text of all that decides their price: layers repeat, so few differ.
 #include "sim/workload/program/expand_program.hpp"
 
 #include <algorithm>
@@ -17,7 +18,7 @@
 namespace foretrain {
 namespace {
 
-/// What decides the price of an operator.
+/// Returns a text of what decides the price of an operator.
 std::string price_key(const Operator& op) {
   std::string key = fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", static_cast<int>(op.cls),
                                 static_cast<int>(op.call), op.backward, op.kernels, op.calls, op.flops.at(1),
@@ -32,6 +33,7 @@ std::string price_key(const Operator& op) {
   return key;
 }
 
+/// Expands the rows of one kind of rank in order. Holds a reference to it.
 class RankExpansion {
  public:
   explicit RankExpansion(const ProgramRank& rank) : rank_(rank), network_(rank.network) {
@@ -39,6 +41,7 @@ class RankExpansion {
     std::iota(layer_of_.begin(), layer_of_.end(), 0);
   }
 
+  // A run is a maximal sequence of rows of the same pass.
   ExpandedRank run() && {
     std::size_t at = 0;
     while (at < rank_.rows.size()) {
@@ -51,7 +54,9 @@ class RankExpansion {
   }
 
  private:
+  /// Groups the operators of a run, prices lists of the optimizer, and adds the run's events.
   void add_run(std::size_t begin, std::size_t end) {
+    // The shell has the tables that all runs share; it is copied for every run and filled with operators.
     RecordedNetwork run = shell_;
     if (run.sizes.empty()) {
       run.operator_names = network_.operator_names;
@@ -69,7 +74,7 @@ class RankExpansion {
     put(begin, end, step);
   }
 
-  /// Calls of an optimizer on lists of tensors: their host costs as of networks written layer by layer.
+  /// Gives optimizer calls on lists of tensors the host costs that networks written layer by layer have.
   void price_lists(const RecordedNetwork& run, GroupedStep& step) const {
     const auto is_list = [&](std::size_t i) {
       const std::string& name = run.operator_names.at(run.operators[step.source_of_forward[i]].name);
@@ -80,6 +85,7 @@ class RankExpansion {
       if (is_list(i)) lists.push_back(i);
     }
     if (lists.empty()) return;
+    // The host time of a whole optimizer step is divided evenly among its calls on lists.
     const auto trained =
         std::ranges::count_if(network_.parameters, [](const RecordedParameter& p) { return !p.frozen; });
     const Time each = packed_step_host(static_cast<std::size_t>(trained), lists.size()) /
@@ -88,9 +94,11 @@ class RankExpansion {
       step.forward[i].stated_host = each + HostCalibration{}.launch * std::int64_t{step.forward[i].kernels};
   }
 
-  /// A row that is no operator keeps its place: behind every operator that began before it.
+  /// Emits a run's operators, with the other rows at their places: such a row stands behind every operator
+  /// that began before it.
   void put(std::size_t begin, std::size_t end, const GroupedStep& step) {
     std::size_t emitted = 0, recorded = 0;
+    // Emits grouped operators up to the first whose recorded operator has not been passed yet.
     std::uint32_t stream = 0;
     const auto emit = [&] {
       for (; emitted < step.forward.size() + step.backward.size(); ++emitted) {
@@ -105,6 +113,8 @@ class RankExpansion {
     for (std::size_t i = begin; i < end; ++i) {
       const ProgramRow& row = rank_.rows[i];
       const bool is_operator = row.kind == ProgramRow::Kind::op;
+      // Operators before another kind of row, or before a change of stream, are emitted first: they stay in
+      // front of it and on their own stream.
       if (!is_operator || row.stream != stream) emit();
       if (!is_operator) {
         out_.events.push_back({row, 0});
@@ -116,6 +126,7 @@ class RankExpansion {
     emit();
   }
 
+  /// Adds an event for an operator. Operators with the same price share one entry.
   void add_operator(const Operator& op, ProgramPass pass, std::uint32_t stream) {
     const auto [known, is_new] =
         known_.try_emplace(price_key(op), static_cast<std::uint32_t>(out_.operators.size()));
@@ -145,6 +156,7 @@ ExpandedModel first_micro_step(const Program& program) {
   network.name = program.name;
   network.by = program.by;
   network.batch = std::max<std::int64_t>(1, program.batch / program.micro_steps);
+  // The micro-step ends where forward begins again after a backward pass.
   bool was_backward = false;
   for (const ProgramRow& row : rank.rows) {
     if (row.kind != ProgramRow::Kind::op || row.pass == ProgramPass::optimizer) continue;
@@ -180,14 +192,15 @@ Bytes& place_of(ProgramMemory& memory, StorageUse use) {
 
 }  // namespace
 
+// The fullest moment is that with most bytes in all accounts together.
 ProgramMemory memory_of(const ProgramRank& rank) {
   const RecordedNetwork& network = rank.network;
   const auto bytes = [&](SizeId size) {
     const TensorSize& of = network.sizes[size];
     return static_cast<std::int64_t>(of.elements(1)) * bytes_of(of.type);
   };
-  // What each moment adds and takes away; a storage lives from the row that makes it to the last that uses
-  // it.
+  // Storages by the moment that adds them and the moment that takes them away. A storage lives from the row
+  // that makes it to the last row that uses it.
   std::vector<std::vector<std::size_t>> made(rank.rows.size() + 1), freed(rank.rows.size() + 1);
   bool has_parameters = false;
   for (std::size_t i = 0; i < network.storages.size(); ++i) {
@@ -196,6 +209,7 @@ ProgramMemory memory_of(const ProgramRank& rank) {
     if (storage.freed) freed[std::max(*storage.freed, storage.made) + 1].push_back(i);
     has_parameters = has_parameters || storage.use == StorageUse::parameter;
   }
+  // Recordings without storages of parameters count the parameters from their list.
   ProgramMemory now, most;
   if (!has_parameters) {
     for (const RecordedParameter& parameter : network.parameters)
@@ -203,6 +217,7 @@ ProgramMemory memory_of(const ProgramRank& rank) {
   }
   for (const RecordedBuffer& buffer : network.buffers) now.other += Bytes{bytes(buffer.size)};
   for (std::size_t row = 0; row <= rank.rows.size(); ++row) {
+    // A freed storage is gone before the row's own storages are made.
     for (const std::size_t i : freed[row])
       place_of(now, network.storages[i].use) -= Bytes{bytes(network.storages[i].size)};
     for (const std::size_t i : made[row])

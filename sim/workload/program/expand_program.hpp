@@ -1,5 +1,5 @@
-// A recorded program as what its replay issues: priced operators, each different one once, and what stands
-// between them.
+// Expansion of a recorded program into what its replay issues: priced operators, each different one once, and
+// the events between them.
 #pragma once
 
 #include <memory>
@@ -11,11 +11,12 @@
 
 namespace foretrain {
 
-/// One thing the replay issues; ProgramRow says what its fields mean, but of an operator `row.index` counts
-/// in ExpandedRank::operators.
+/// An event of the replay. Its fields mean what ProgramRow says, except that `row.index` of an operator
+/// counts in ExpandedRank::operators.
 struct ProgramEvent {
   ProgramRow row;
-  std::uint32_t module = 0;  ///< of an operator: into RecordedNetwork::module_names
+  /// Module of an operator: index into RecordedNetwork::module_names.
+  std::uint32_t module = 0;
 };
 
 /// The recorded program of one kind of rank after expansion: its distinct operators, and the events that
@@ -25,19 +26,21 @@ struct ExpandedRank {
   std::vector<ProgramEvent> events;
 };
 
-/// Operators that one call of the framework issues are one operator of the replay (call_groups.hpp); rows
-/// that are none keep their place between them.
+/// Expands the program of one kind of rank. Operators that one call of the framework issues become one
+/// operator of the replay (call_groups.hpp). Rows that are no operators keep their place between them. Linear
+/// in rows, with a logarithmic search for equal operators.
 ExpandedRank expand_rank(const ProgramRank& rank);
 
-/// The first micro-step of the first kind as a network of operators, for what asks about networks: names,
-/// parameters that the rank holds, work.
+/// Returns the first micro-step of the first kind as a network of operators, for code that asks about
+/// networks: names, parameters that the rank holds, work. Requires at least one kind.
 ExpandedModel first_micro_step(const Program& program);
 
-/// What a kind of ranks holds on its GPU, by the recorded storages, at the fullest moment of the step.
+/// Bytes that a kind of ranks holds on its GPU at the fullest moment of the step, by the recorded storages.
 struct ProgramMemory {
   Bytes parameters{}, gradients{}, optimizer{}, activations{}, communication{}, other{};
   Bytes total() const { return parameters + gradients + optimizer + activations + communication + other; }
 };
+/// Returns the memory of one kind of ranks.
 ProgramMemory memory_of(const ProgramRank& rank);
 
 }  // namespace foretrain

@@ -1,4 +1,4 @@
-// Names, and how many ranks a kind has.
+// Names of operations, and the number of ranks of a kind.
 #include "sim/workload/program/program.hpp"
 
 #include <array>

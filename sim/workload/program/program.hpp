@@ -1,5 +1,5 @@
-// A step of a distributed program as it was recorded: for each kind of rank what its host issues, operators,
-// collectives, sends and receives, in their order.
+// A step of a distributed program as it was recorded. For each kind of rank it lists what the host issues, in
+// order: operators, collectives, sends and receives.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,13 @@
 
 namespace foretrain {
 
+// Limits of what a program file may hold; beyond them the file is refused.
 inline constexpr std::size_t kMostProgramRows = kMostRecordedOperators;
 inline constexpr std::size_t kMostProgramGroups = 10'000;
 inline constexpr std::size_t kMostProgramKinds = 256;
 inline constexpr std::int64_t kMostProgramRanks = 1 << 20;
 
-/// What ranks of a group do together.
+/// An operation that ranks of a group do together.
 enum class WireOperation : std::uint8_t {
   all_reduce,
   all_gather,
@@ -31,10 +32,10 @@ enum class WireOperation : std::uint8_t {
   scatter,
   barrier
 };
-/// "all_reduce", …
+/// Returns the name as program files write it: "all_reduce", ….
 std::string_view name_of(WireOperation operation);
 
-/// Ranks first, first + stride, …, `size` of them.
+/// The ranks first, first + stride, first + 2 stride, …, `size` of them. `stride` is at least 1.
 struct RankSequence {
   std::int64_t first = 0, size = 1, stride = 1;
   bool contains(std::int64_t rank) const {
@@ -47,7 +48,7 @@ struct RankSequence {
 /// The pass of the step that a row of a program belongs to.
 enum class ProgramPass : std::uint8_t { forward, backward, optimizer };
 
-/// One thing the host issues.
+/// A thing that the host issues: an operator, a message, or an order between streams.
 struct ProgramRow {
   enum class Kind : std::uint8_t {
     op,          ///< an operator: `index` into RecordedNetwork::operators
@@ -62,8 +63,9 @@ struct ProgramRow {
   Kind kind = Kind::op;
   ProgramPass pass = ProgramPass::forward;
   WireOperation operation = WireOperation::all_reduce;
-  bool is_async = false;     ///< the stream goes on until a row `wait`, or the end of the pass
-  std::uint32_t index = 0;   ///< of an operator
+  bool is_async = false;  ///< the stream goes on until a row `wait`, or the end of the pass
+  /// Index of an operator.
+  std::uint32_t index = 0;
   std::uint32_t group = 0;   ///< index into Program::groups
   std::uint32_t stream = 0;  ///< index into ProgramRank::streams; 0: the default one
   std::int64_t work = -1;    ///< number of a collective, send, receive or event; below 0: none
@@ -71,7 +73,7 @@ struct ProgramRow {
   Bytes bytes{};             ///< the whole: output of all_gather, input of reduce_scatter
 };
 
-/// Ranks that do the same, and what the recorded one of them did.
+/// Ranks that do the same, with the record of one of them.
 struct ProgramRank {
   std::int64_t rank = 0;             ///< the recorded one
   std::vector<RankSequence> like{};  ///< itself included
@@ -79,6 +81,7 @@ struct ProgramRank {
   RecordedNetwork network{};         ///< operators of all passes, parameters and buffers that this rank holds
   std::vector<ProgramRow> rows{};
 
+  /// Returns the number of ranks of this kind.
   std::int64_t count() const;
 };
 
@@ -87,7 +90,8 @@ struct ProgramRank {
 struct Program {
   std::string name, by, command, framework;
   std::int64_t world = 1;
-  std::int64_t data_ranks = 1;               ///< that load different samples
+  /// Ranks that load different samples.
+  std::int64_t data_ranks = 1;
   std::int64_t batch = 0;                    ///< samples of one rank in an optimizer step; 0: not known
   std::int64_t micro_steps = 1;              ///< backward passes in an optimizer step
   std::int64_t parameters = 0, trained = 0;  ///< numbers of the whole model

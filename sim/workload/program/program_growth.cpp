@@ -1,4 +1,4 @@
-// Row by row of both recordings; sizes repeat, so each pair of sizes is grown once.
+// Growth of programs, row by row of both recordings. Sizes repeat, so each pair of sizes is grown once.
 #include "sim/workload/program/program_growth.hpp"
 
 #include <algorithm>
@@ -14,14 +14,14 @@ namespace {
 
 std::int64_t share(std::int64_t whole, std::int64_t ranks) { return (whole + ranks - 1) / ranks; }
 
-/// The roundest number (most factors of two) from `least` to `most`.
+/// Returns the roundest number (most factors of two) from `least` to `most`.
 std::int64_t roundest(std::int64_t least, std::int64_t most) {
   std::int64_t step = 1;
   while (most / (2 * step) * (2 * step) >= least && 2 * step <= most) step *= 2;
   return most / step * step;
 }
 
-/// The whole of which both are shares, rounded up.
+/// Returns the whole of which both numbers are shares, rounded up. Several may fit; the roundest is taken.
 std::optional<std::int64_t> whole_of(std::int64_t few, std::int64_t few_ranks, std::int64_t many,
                                      std::int64_t many_ranks) {
   const std::int64_t least = std::max((few - 1) * few_ranks, (many - 1) * many_ranks) + 1;
@@ -30,9 +30,10 @@ std::optional<std::int64_t> whole_of(std::int64_t few, std::int64_t few_ranks, s
   return roundest(least, most);
 }
 
+// Larger numbers, such as hashes and sentinels, are no sizes and would overflow products with ranks.
 constexpr std::int64_t kMostGrown = std::int64_t{1} << 42;
 
-/// Shares of rows of `width` numbers each: the smallest width with which both are.
+/// Returns the number as shares of rows of `width` values each, for the smallest width that explains both.
 std::optional<std::int64_t> share_of_rows(std::int64_t few, std::int64_t few_ranks, std::int64_t many,
                                           std::int64_t many_ranks, std::int64_t ranks) {
   constexpr std::int64_t kMostTried = 1 << 16;
@@ -41,6 +42,7 @@ std::optional<std::int64_t> share_of_rows(std::int64_t few, std::int64_t few_ran
     const auto rows = whole_of(few / width, few_ranks, many / width, many_ranks);
     return rows ? std::optional(share(*rows, ranks) * width) : std::nullopt;
   };
+  // Widths are common divisors of both numbers. The last resort is the greatest of them.
   for (std::int64_t width = 1; width <= std::min(both, kMostTried); ++width) {
     if (both % width != 0) continue;
     if (const auto found = with(width)) return found;
@@ -48,10 +50,11 @@ std::optional<std::int64_t> share_of_rows(std::int64_t few, std::int64_t few_ran
   return both > kMostTried ? with(both) : std::nullopt;
 }
 
-/// What the padding of several tensors adds to a sum is no function of its own: on a line between both, where
-/// they differ by no more than that.
+/// Largest relative difference between the recordings for which padding explains it. The padding of several
+/// tensors in a sum is no function of its own, so such a sum is put on a line between both.
 constexpr double kMostPadding = 0.05;
 
+/// Returns the value on the line between both recordings, where padding explains their difference.
 std::optional<std::int64_t> padded_sum(double few, std::int64_t few_ranks, double many,
                                        std::int64_t many_ranks, std::int64_t ranks) {
   if (few <= 0 || std::abs(many - few) > kMostPadding * few) return std::nullopt;
@@ -66,6 +69,7 @@ std::optional<std::int64_t> grown(std::int64_t few, std::int64_t few_ranks, std:
                                   std::int64_t many_ranks, std::int64_t ranks) {
   if (few == many) return few;
   if (few > kMostGrown || many > kMostGrown || few < 0 || many < 0) return std::nullopt;
+  // The rules in the order of program_growth.hpp; the first that fits both recordings wins.
   if (few % few_ranks == 0 && few / few_ranks * many_ranks == many) return few / few_ranks * ranks;
   if (few * many_ranks == many * few_ranks)
     return few * ranks % few_ranks == 0 ? std::optional(few * ranks / few_ranks) : std::nullopt;
@@ -76,9 +80,11 @@ std::optional<std::int64_t> grown(std::int64_t few, std::int64_t few_ranks, std:
   }
   const auto of_few = static_cast<double>(few), of_many = static_cast<double>(many);
   if (const auto found = padded_sum(of_few, few_ranks, of_many, many_ranks, ranks)) return found;
+  // The same for the whole of which the numbers are shares.
   const auto whole = padded_sum(of_few * static_cast<double>(few_ranks), few_ranks,
                                 of_many * static_cast<double>(many_ranks), many_ranks, ranks);
   if (whole) return share(*whole, ranks);
+  // The last rule is a straight line through both recordings, with a whole slope.
   const std::int64_t slope = (many - few) / (many_ranks - few_ranks);
   if (slope * (many_ranks - few_ranks) != many - few) return std::nullopt;
   const std::int64_t found = few + slope * (ranks - few_ranks);
@@ -87,16 +93,19 @@ std::optional<std::int64_t> grown(std::int64_t few, std::int64_t few_ranks, std:
 
 namespace {
 
+/// Grows one program. The first reason against it is kept in `why_`; growth ends there.
 class ProgramGrowth {
  public:
   ProgramGrowth(const Program& few, const Program& many, std::int64_t ranks)
       : few_(few), many_(many), ranks_(ranks) {}
 
+  /// Grows the numbers of the program, then every kind of rank, and stops at the first reason against it.
   GrownProgram run() && {
     Program out = few_;
     out.world = ranks_;
     out.data_ranks = number(few_.data_ranks, many_.data_ranks, "the number of ranks that load data");
     out.batch = number(few_.batch, many_.batch, "the batch of a rank");
+    // Kinds and groups are matched by their place, so there must be as many.
     if (few_.ranks.size() != many_.ranks.size() || few_.groups.size() != many_.groups.size())
       stop(fmt::format("{} kinds of ranks and {} groups became {} and {}", few_.ranks.size(),
                        few_.groups.size(), many_.ranks.size(), many_.groups.size()));
@@ -115,6 +124,7 @@ class ProgramGrowth {
     why_ = fmt::format("between {} and {} ranks {}", few_.world, many_.world, why);
   }
 
+  /// Returns a grown number, and stops with a reason where no rule holds for it.
   std::int64_t number(std::int64_t few, std::int64_t many, std::string_view what) {
     const auto found = grown(few, few_.world, many, many_.world, ranks_);
     if (!found)
@@ -122,6 +132,7 @@ class ProgramGrowth {
     return found.value_or(few);
   }
 
+  /// Grows lists of ranks element by element; each must fit into the new number of ranks.
   void sequences(std::vector<RankSequence>& out, const std::vector<RankSequence>& few,
                  const std::vector<RankSequence>& many) {
     if (few.size() != many.size()) return stop("the lists of ranks have different lengths");
@@ -134,6 +145,7 @@ class ProgramGrowth {
     }
   }
 
+  /// Grows everything that one kind of rank issues and holds.
   void grow_rank(const ProgramRank& few, const ProgramRank& many, ProgramRank& out) {
     if (few.rows.size() != many.rows.size())
       return stop(fmt::format("{} rows became {}", few.rows.size(), many.rows.size()));
@@ -150,7 +162,7 @@ class ProgramGrowth {
     grow_storages(few, many, out);
   }
 
-  /// Storages are matched in order; where their number differs those of the fewer ranks stay.
+  /// Matches storages and buffers in order. Where their numbers differ, the program cannot be grown.
   void grow_storages(const ProgramRank& few, const ProgramRank& many, ProgramRank& out) {
     const bool alike = few.network.storages.size() == many.network.storages.size() &&
                        few.network.buffers.size() == many.network.buffers.size();
@@ -163,6 +175,7 @@ class ProgramGrowth {
           size(few, few.network.buffers[i].size, many, many.network.buffers[i].size, out);
   }
 
+  /// Grows one row. A row of both recordings must do the same.
   void grow_row(const ProgramRank& few, const ProgramRank& many, std::size_t i, ProgramRank& out) {
     const ProgramRow &a = few.rows[i], &b = many.rows[i];
     if (a.kind != b.kind || a.pass != b.pass || a.operation != b.operation)
@@ -176,6 +189,7 @@ class ProgramGrowth {
     if (a.group != b.group) stop(fmt::format("row {} is of another group", i));
   }
 
+  /// Grows the sizes of one operator, which must have the same name and operands.
   void grow_operator(const ProgramRank& few, std::uint32_t at_few, const ProgramRank& many,
                      std::uint32_t at_many, ProgramRank& out) {
     const RecordedOperator &a = few.network.operators[at_few], &b = many.network.operators[at_many];
@@ -188,6 +202,7 @@ class ProgramGrowth {
     for (std::size_t i = 0; i < a.out.size(); ++i) op.out[i] = size(few, a.out[i], many, b.out[i], out);
   }
 
+  /// Returns the grown size of a pair of recorded sizes, made on first use.
   SizeId size(const ProgramRank& few, SizeId at_few, const ProgramRank& many, SizeId at_many,
               ProgramRank& out) {
     const auto [known, is_new] =
@@ -208,7 +223,8 @@ class ProgramGrowth {
   const Program &few_, &many_;
   std::int64_t ranks_;
   std::string why_;
-  std::map<std::pair<SizeId, SizeId>, SizeId> sizes_;  ///< of the kind at hand
+  /// Grown sizes of the present kind, by the pair of recorded ones.
+  std::map<std::pair<SizeId, SizeId>, SizeId> sizes_;
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// One program on a number of ranks on which nobody recorded it: every number of it as a function of the
-// ranks, found from two recordings.
+// Growth of a program to a number of ranks on which nobody recorded it. Every number of the program becomes a
+// function of the ranks, found from two recordings (docs/models/program.md).
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,15 @@
 
 namespace foretrain {
 
-/// A number that was `few` on `few_ranks` and `many` on `many_ranks`, on `ranks`: the same, in proportion, a
-/// share of rows rounded up (the parts of what is sharded), that share times the ranks (what is padded to
-/// them), a sum of several of these (on a line between both, which differ by at most 5 %), or on a line; the
-/// first that holds for both, in this order. Nothing where none does, or is no whole number.
+/// Returns a number on `ranks` ranks that was `few` on `few_ranks` and `many` on `many_ranks`. The first rule
+/// that holds for both is taken, in this order:
+/// - the same number;
+/// - in proportion to the ranks;
+/// - a share of rows, rounded up (the parts of sharded tensors);
+/// - that share times the ranks (tensors padded to the ranks);
+/// - a sum of several of these: on a line between both, which differ by at most 5 %;
+/// - a straight line.
+/// Returns nothing where no rule holds or the result is no whole number.
 std::optional<std::int64_t> grown(std::int64_t few, std::int64_t few_ranks, std::int64_t many,
                                   std::int64_t many_ranks, std::int64_t ranks);
 
@@ -22,7 +27,8 @@ struct GrownProgram {
   Program program;
   std::string why_not;  ///< a sentence; empty: `program` holds
 };
-/// Requires few.world < many.world. Both issue the same rows in the same order, or there is a reason why not.
+/// Returns the program on `ranks` ranks. Requires few.world < many.world. Both recordings must issue the same
+/// rows in the same order; otherwise `why_not` says what differs. Linear in rows and sizes.
 GrownProgram program_on(const Program& few, const Program& many, std::int64_t ranks);
 
 }  // namespace foretrain

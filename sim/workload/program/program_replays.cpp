@@ -1,4 +1,5 @@
-// Facts of a number of ranks stay; programs are large, so only the last few do.
+// A cache of prepared programs. The facts of every number of ranks stay; programs are large, so only the last
+// few do.
 #include "sim/workload/program/program_replays.hpp"
 
 #include <algorithm>
@@ -12,10 +13,12 @@ namespace foretrain {
 
 namespace {
 
+/// Returns the recording on this number of ranks, or the growth from the two nearest ones.
 GrownProgram program_of(const std::vector<std::shared_ptr<const Program>>& recorded, std::int64_t ranks) {
   for (const auto& program : recorded) {
     if (program->world == ranks) return {*program, {}};
   }
+  // A single recording does not show how its numbers grow.
   if (recorded.size() == 1)
     return {{}, fmt::format("the program was recorded on {} ranks alone", recorded.front()->world)};
   std::size_t upper = 1;
@@ -32,6 +35,7 @@ ProgramReplays::ProgramReplays(std::vector<std::shared_ptr<const Program>> recor
 
 namespace {
 
+/// Returns the facts of a program; its memory is that of the kind that holds most.
 ReplayFacts facts_of(const Program& program) {
   ReplayFacts facts;
   facts.samples = std::max<std::int64_t>(1, program.batch) * program.data_ranks;
@@ -44,10 +48,11 @@ ReplayFacts facts_of(const Program& program) {
 
 }  // namespace
 
-/// Requires the lock.
+/// Returns the program on this number of ranks, prepared on first use. The caller holds the lock.
 std::shared_ptr<const ReplayedProgram> ProgramReplays::made(std::int64_t ranks) const {
   const auto kept = std::ranges::find(kept_, ranks, [](const auto& one) { return one.first; });
   if (kept != kept_.end()) {
+    // The list is ordered by last use.
     kept_.splice(kept_.begin(), kept_, kept);
     return kept_.front().second;
   }
@@ -65,6 +70,7 @@ std::shared_ptr<const ReplayedProgram> ProgramReplays::made(std::int64_t ranks) 
   return kept_.front().second;
 }
 
+// A program is made under the lock, so that two threads never make the same one.
 std::shared_ptr<const ReplayedProgram> ProgramReplays::on(std::int64_t ranks) const {
   const std::scoped_lock lock(mutex_);
   return made(ranks);
@@ -72,6 +78,7 @@ std::shared_ptr<const ReplayedProgram> ProgramReplays::on(std::int64_t ranks) co
 
 const ReplayFacts& ProgramReplays::facts_on(std::int64_t ranks) const {
   const std::scoped_lock lock(mutex_);
+  // Facts come with the program; they outlive it.
   if (!facts_.contains(ranks)) made(ranks);
   return facts_.at(ranks);
 }

@@ -1,9 +1,10 @@
-// Activations: FLOPs an element as the layers of the same name have them.
+// Rules of activations. FLOPs an element are those of the layers of the same name.
 #include "sim/workload/recorded/operator_rules.hpp"
 
 namespace foretrain {
 namespace {
 
+/// Returns a row with `each` FLOPs an element, by the elements of the result.
 OperatorRule activation_row(std::string_view name, double each, HostCall call = HostCall::activation) {
   return {
       name, OperatorClass::elementwise, call, each == 8 ? "8 n" : "n", "operands + results", work_by_result,
@@ -12,6 +13,7 @@ OperatorRule activation_row(std::string_view name, double each, HostCall call = 
 
 }  // namespace
 
+// GELU and the gradients of SiLU and Mish count 8 FLOPs an element, all others 1.
 std::vector<OperatorRule> activation_rules() {
   std::vector<OperatorRule> rows{activation_row("gelu", 8, HostCall::gelu),
                                  activation_row("gelu_backward", 8, HostCall::gelu)};

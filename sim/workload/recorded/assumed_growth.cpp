@@ -1,4 +1,4 @@
-// Sizes recorded at one batch alone: which dimension the batch multiplies is read off the sizes.
+// Growth of sizes that were recorded at one batch alone: the sizes show which dimension the batch multiplies.
 #include <algorithm>
 #include <set>
 
@@ -7,6 +7,7 @@
 namespace foretrain {
 namespace {
 
+/// Returns the dimensions as numbers; at one batch none has a growing part yet.
 std::vector<std::int64_t> sides_of(const TensorSize& size) {
   std::vector<std::int64_t> sides;
   for (const Extent& extent : size.dimensions) sides.push_back(extent.fixed);
@@ -15,6 +16,7 @@ std::vector<std::int64_t> sides_of(const TensorSize& size) {
 
 }  // namespace
 
+// Sizes of parameters and buffers, and their transposes, do not grow whatever their dimensions are.
 void assume_growth(RecordedNetwork& network) {
   std::set<std::vector<std::int64_t>> fixed;
   const auto fix = [&](SizeId id) {
@@ -25,12 +27,14 @@ void assume_growth(RecordedNetwork& network) {
   };
   for (const RecordedParameter& parameter : network.parameters) fix(parameter.size);
   for (const RecordedBuffer& buffer : network.buffers) fix(buffer.size);
+  // Every other size grows in its first dimension that is a multiple of the batch.
   for (TensorSize& size : network.sizes) {
     if (fixed.contains(sides_of(size))) continue;
     const auto grown = std::find_if(
         size.dimensions.begin(), size.dimensions.end(),
         [&](const Extent& extent) { return extent.fixed > 0 && extent.fixed % network.batch == 0; });
     if (grown == size.dimensions.end()) continue;
+    // The whole dimension is taken to be in proportion to the batch.
     grown->per_sample = grown->fixed / network.batch;
     grown->fixed = 0;
   }

@@ -1,12 +1,15 @@
-// One pass over the recorded operators. A piece joins the one before it: backward, a product of the same call
-// the product before it (gradients of both operands), and a column sum the product before it (the gradient of
-// a bias); copies of one call each other; zeros the copy into them; a number made for an operator of its call
-// that operator; a copy made for an activation in place that one; the counter of batches the normalization of
-// its module; random numbers, their division and the product with them, as a CPU drops elements, are one
-// dropout; what begins backward goes to the first operator of it.
+// Grouping of recorded operators into the calls of the framework, in one pass. Fused calls of libraries show
+// up as several recorded operators; groups join them again, so that launches and bytes are counted once.
 //
-// Fused calls of libraries show up as several recorded operators; groups join them again, so that launches
-// and bytes are counted once.
+// A piece joins the one before it in these cases:
+// - backward, a product joins the product of the same call before it (gradients of both operands);
+// - a column sum joins the product before it (the gradient of a bias);
+// - copies of one call join each other, and zeros join the copy into them;
+// - a number made for an operator of its call joins that operator;
+// - a copy made for an activation in place joins the activation;
+// - the counter of batches joins the normalization of its module;
+// - random numbers, their division and the product with them, as a CPU drops elements, become one dropout;
+// - the operator that begins backward joins the first one behind it.
 #include "sim/workload/recorded/call_groups.hpp"
 
 #include <algorithm>
@@ -18,7 +21,7 @@
 namespace foretrain {
 namespace {
 
-/// An operator of the model, joined from pieces of these calls.
+/// The operator of the model that was made last, joined from pieces of one call.
 struct LastPiece {
   Operator* op = nullptr;
   OperatorRole role = OperatorRole::alone;
@@ -28,7 +31,8 @@ struct LastPiece {
 
 double bytes_that_count(ElementWidth width) { return width == ElementWidth::half ? 0.5 : 1; }
 
-/// Bytes of another width count as much as they are.
+/// Adds the work of an operator to another one. Bytes of another width are converted, so that they count as
+/// they are.
 void add_work(Operator& into, const Operator& op) {
   const double share = bytes_that_count(op.width) / bytes_that_count(into.width);
   into.flops += op.flops, into.bytes += {share * op.bytes.fixed, share * op.bytes.per_sample};
@@ -40,6 +44,7 @@ void add_product(Operator& into, const Operator& op) {
   for (std::uint8_t i = 0; i < op.product_count; ++i) into.with(op.products[i]);
 }
 
+/// The pass over the recorded operators of one network. Holds references to its arguments.
 class CallGrouping {
  public:
   CallGrouping(const RecordedNetwork& network, const std::vector<std::uint32_t>& layer_of,
@@ -49,6 +54,7 @@ class CallGrouping {
     out_.is_mask.resize(network.operators.size(), false);
   }
 
+  /// Visits all recorded operators in their order and returns the grouped step.
   GroupedStep run() && {
     for (at_ = 0; at_ < network_.operators.size(); ++at_) visit(network_.operators[at_]);
     settle_times();
@@ -61,18 +67,22 @@ class CallGrouping {
     return network_.operator_names.at(op.name);
   }
 
+  // Backward begins with the first operator that the recording marks as such.
   void visit(const RecordedOperator& op) {
     if (op.backward && !in_backward_) {
       settle_times();
       in_backward_ = true;
     }
+    // Recorded casts are left out when all elements count as 32 bits: the precision of the training decides
+    // about casts.
     const bool is_excluded = types_ == RecordedTypes::widened && is_cast(op);
     if (!is_excluded && !joins_dropout(op)) place(op);
     note_moment();
     ready(op);
   }
 
-  /// Casts of autocast between 16 and 32 bits: a precision puts them in where types are not kept.
+  /// True for casts of autocast between 16 and 32 bits. Where types are not kept, a precision adds its own
+  /// casts.
   bool is_cast(const RecordedOperator& op) const {
     if (op.in.empty() || op.out.empty()) return false;
     if (name_of_operator(op) != "aten::_to_copy" && name_of_operator(op) != "aten::to") return false;
@@ -80,7 +90,10 @@ class CallGrouping {
     return is_floating(from) && is_floating(to) && from != to;
   }
 
+  /// Turns an operator into pieces and adds each. A measured time is divided evenly among them; operators
+  /// that run nothing pass their time on.
   void place(const RecordedOperator& op) {
+    // A library call of many layers makes several pieces.
     RecordedPieces made = pieces_of(network_, op, types_);
     if (made.beyond_linear) out_.beyond_linear.push_back(name_of_operator(op));
     MeasuredTimes times = times_of(op);
@@ -103,7 +116,7 @@ class CallGrouping {
     return times;
   }
 
-  /// What was measured since goes to the operator made or joined last.
+  /// Adds the times that were measured since to the operator that was made or joined last.
   void settle_times() {
     std::vector<MeasuredTimes>& times = in_backward_ ? out_.measured_backward : out_.measured_forward;
     times.resize(in_backward_ ? out_.backward.size() : out_.forward.size());
@@ -117,6 +130,8 @@ class CallGrouping {
 
   bool is_same_call(const RecordedOperator& op) const { return op.call >= 0 && last_.call == op.call; }
 
+  /// Adds a piece: to the last operator where they join, to the one that brought the gradient, or as a new
+  /// operator.
   void add(const RecordedOperator& op, const RecordedPiece& piece) {
     if (last_.op != nullptr && join(op, piece)) return settle_times();
     Operator made = piece.op;
@@ -135,7 +150,8 @@ class CallGrouping {
 
   bool is_number(SizeId id) const { return network_.sizes[id].dimensions.empty(); }
 
-  /// Arithmetic with a number is a call like an activation's; the gradient of a mean is one of pooling.
+  /// Returns the host call. Arithmetic with a number is a call like an activation's; the gradient of a mean
+  /// is one of pooling.
   HostCall call_of(const RecordedOperator& op, const Operator& piece) const {
     if (piece.call != HostCall::add || piece.cls != OperatorClass::elementwise) return piece.call;
     if (network_.node_names.at(op.node).starts_with("MeanBackward")) return HostCall::pooling;
@@ -143,14 +159,14 @@ class CallGrouping {
     return tensors == 1 ? HostCall::activation : HostCall::add;
   }
 
-  /// The engine of autograd adds a further gradient: no node does.
+  /// True where the engine of autograd adds a further gradient: no node does.
   bool is_accumulation(const RecordedOperator& op, const Operator& made) const {
     return in_backward_ && !op.recomputed && made.call == HostCall::add && !out_.backward.empty() &&
            network_.node_names.at(op.node).empty();
   }
 
-  /// It belongs to the operator that brought the gradient, and comes before that one's parameters are handed
-  /// on.
+  /// Adds such a sum to the backward pass. It belongs to the operator that brought the gradient, and comes
+  /// before that operator's parameters are reported as ready.
   void accumulate(const RecordedOperator& op, Operator made) {
     made.layer = out_.backward.back().op.layer;
     std::vector<std::uint32_t> ready = std::exchange(out_.backward.back().ready, {});
@@ -158,6 +174,7 @@ class CallGrouping {
     out_.backward.back().ready = std::move(ready);
   }
 
+  /// Appends an operator of the model and remembers it as the last one.
   void emit(const RecordedOperator& op, const Operator& made, OperatorRole role) {
     if (in_backward_) {
       out_.backward.push_back({made, std::move(early_)});
@@ -173,8 +190,10 @@ class CallGrouping {
     settle_times();
   }
 
+  /// Joins a piece with the last operator where a rule of this file applies; returns true in that case.
   bool join(const RecordedOperator& op, const RecordedPiece& piece) {
     Operator& last = *last_.op;
+    // The counter of a normalization is of another call, all others must be of the same one.
     if (joins_counter(op, piece)) return replace_last(op, piece.op);
     if (!is_same_call(op)) return false;
     if (piece.op.backward && last_.role == OperatorRole::product) {
@@ -183,13 +202,14 @@ class CallGrouping {
       if (piece.role == OperatorRole::product && fits) return add_product(last, piece.op), true;
     }
     if (is_made_for(op, piece)) return replace_last(op, piece.op);
+    // Copies of one call are one operator, with the zeros before them.
     const bool copies = last_.role == OperatorRole::copy || last_.role == OperatorRole::fill;
     if (!copies || piece.role != OperatorRole::copy) return false;
     last_.role = OperatorRole::copy;
     return add_work(last, piece.op), true;
   }
 
-  /// A number before what it is for, or a copy before an activation that overwrites the original.
+  /// True for a number before its operator, or for a copy before an activation that overwrites the original.
   bool is_made_for(const RecordedOperator& op, const RecordedPiece& piece) const {
     const RecordedOperator& before = network_.operators[last_.recorded];
     if (before.out.empty() || piece.op.cls == OperatorClass::copy) return false;
@@ -198,7 +218,7 @@ class CallGrouping {
            name_of_operator(op).ends_with('_') && last_.recorded + 1 == at_;
   }
 
-  /// The operator at hand takes the place of the one before it, with the work of both.
+  /// Puts an operator in the place of the last one, with the work of both.
   bool replace_last(const RecordedOperator& op, Operator made) {
     add_work(made, *last_.op);
     made.layer = last_.op->layer, made.call = call_of(op, made);
@@ -206,7 +226,7 @@ class CallGrouping {
     return true;
   }
 
-  /// A normalization counts its batches before it runs.
+  /// True for a normalization whose counter of batches runs before it.
   bool joins_counter(const RecordedOperator& op, const RecordedPiece& piece) const {
     if (piece.op.call != HostCall::batch_norm || piece.op.backward || last_.op->call == HostCall::batch_norm)
       return false;
@@ -216,18 +236,20 @@ class CallGrouping {
     return counter.type == ElementType::i64 && counter.dimensions.empty();
   }
 
-  /// The gradient of the loss itself.
+  /// True for the gradient of the loss itself: a single one.
   bool is_one(const RecordedOperator& op, const RecordedPiece& piece) const {
     return piece.role == OperatorRole::fill && op.out.size() == 1 &&
            network_.sizes[op.out[0]].dimensions.empty();
   }
 
-  /// On a CPU bernoulli_(), div_() and mul() of one call.
+  /// Joins bernoulli_(), div_() and mul() of one call, by which a CPU drops elements. Returns true where the
+  /// operator is part of such a call.
   bool joins_dropout(const RecordedOperator& op) {
     const OperatorRule* rule = find_operator_rule(name_of_operator(op));
     if (rule != nullptr && rule->role == OperatorRole::random) dropout_call_ = op.call, dropout_at_ = at_;
     if (!dropout_call_ || op.call < 0 || *dropout_call_ != op.call) return false;
     const std::string& name = name_of_operator(op);
+    // The product with the mask ends the call; everything before it made the mask.
     const bool is_last = (name == "aten::mul" || name == "aten::mul_") && !op.out.empty();
     if (!is_last) {
       if (at_ > dropout_at_ && name != "aten::div_") return false;
@@ -247,18 +269,21 @@ class CallGrouping {
     return true;
   }
 
+  /// Records at which operator of the model a recorded one ran.
   void note_moment() {
     const std::size_t made = in_backward_ ? out_.backward.size() : out_.forward.size();
     out_.moment_of[at_] = static_cast<std::uint32_t>(made > 0 ? made - 1 : 0);
     if (in_backward_ && first_backward_ > at_) first_backward_ = at_;
   }
 
+  /// Reports parameters as ready after the last backward operator, or before the first.
   void ready(const RecordedOperator& op) {
     if (op.ready.empty()) return;
     std::vector<std::uint32_t>& list = out_.backward.empty() ? early_ : out_.backward.back().ready;
     list.insert(list.end(), op.ready.begin(), op.ready.end());
   }
 
+  /// Moves the moments of backward behind those of forward, whose number is known only at the end.
   void settle_moments() {
     const auto forward = static_cast<std::uint32_t>(out_.forward.size());
     for (std::size_t i = first_backward_; i < out_.moment_of.size(); ++i) out_.moment_of[i] += forward;
@@ -271,7 +296,8 @@ class CallGrouping {
   std::size_t at_ = 0, first_backward_ = SIZE_MAX;
   bool in_backward_ = false;
   LastPiece last_;
-  MeasuredTimes waiting_;  ///< of operators that run nothing, and of the one at hand
+  /// Times of operators that run nothing, and of the present one.
+  MeasuredTimes waiting_;
   std::optional<Operator> first_gradient_;
   std::vector<std::uint32_t> early_;  ///< ready before the first step
   std::set<std::uint32_t> unknown_;

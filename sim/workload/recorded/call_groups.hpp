@@ -1,5 +1,5 @@
-// Recorded operators put together as the framework issues them: what one call, or one node of autograd,
-// launches is one operator of the model where the table of host calls knows it as one.
+// Grouping of recorded operators as the framework issues them: what one call, or one node of autograd,
+// launches becomes one operator of the model, where the table of host calls knows it as one.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace foretrain {
 
-/// What a trace tells of one operator of the model; nothing: not measured.
+/// Times that a trace gives for one operator of the model; the flags say which of them were measured.
 struct MeasuredTimes {
   double kernels_s = 0, host_s = 0;
   bool has_kernels = false, has_host = false;
@@ -22,22 +22,24 @@ struct MeasuredTimes {
   }
 };
 
-/// The operators of a step, and where each recorded one went.
+/// The operators of a step, and the place where each recorded one went.
 struct GroupedStep {
   std::vector<MeasuredTimes> measured_forward, measured_backward;
   std::vector<Operator> forward;
   std::vector<BackwardStep> backward;
-  /// By recorded operator: forward operators first, then backward steps.
+  /// Moment of each recorded operator: forward operators first, then backward steps.
   std::vector<std::uint32_t> moment_of;
   std::vector<std::uint32_t> source_of_forward, source_of_backward;  ///< the recorded operator that began it
-  std::vector<bool> is_mask;  ///< by recorded operator: it makes a dropout's mask
+  /// True by recorded operator where it makes a dropout's mask.
+  std::vector<bool> is_mask;
   // Facts for Recording.
   std::int64_t unknown_launches = 0;
   Amount unknown_bytes;
   std::vector<std::string> unknown, beyond_linear;
 };
 
-/// `layer_of`: by id of a module's name.
+/// Groups the recorded operators of a network into those of the model. `layer_of` maps the id of a module's
+/// name to its layer. Linear in recorded operators.
 GroupedStep group_calls(const RecordedNetwork& network, const std::vector<std::uint32_t>& layer_of,
                         RecordedTypes types);
 

@@ -1,9 +1,10 @@
-// Dropout: one kernel on a GPU, whose FLOPs are those of the three operators that a CPU runs.
+// Rules of dropout: one kernel on a GPU, whose FLOPs are those of the three operators that a CPU runs.
 #include "sim/workload/recorded/operator_rules.hpp"
 
 namespace foretrain {
 namespace {
 
+/// Returns a row with `each` FLOPs an element of the result, and those FLOPs in words.
 OperatorRule dropout_row(std::string_view name, std::string_view flops, double each, OperatorRole role) {
   return {
       name, OperatorClass::elementwise, HostCall::dropout, flops, "operands + results", work_by_result, each,
@@ -12,6 +13,7 @@ OperatorRule dropout_row(std::string_view name, std::string_view flops, double e
 
 }  // namespace
 
+// bernoulli begins a dropout that a CPU runs in parts; call_groups.cpp joins them.
 std::vector<OperatorRule> dropout_rules() {
   return {
       dropout_row("native_dropout", "3 n", 3, OperatorRole::alone),

@@ -1,4 +1,6 @@
-// Layers are the modules in the order in which they run; parameters and buffers in the order of registration.
+// Expansion of recorded networks. Layers are the modules in the order in which they first run; parameters and
+// buffers keep the order of registration. Operators are grouped into calls first, then measured times are
+// applied, and lifetimes follow from the recorded storages.
 #include "sim/workload/recorded/expand_recorded.hpp"
 
 #include <algorithm>
@@ -16,21 +18,24 @@ namespace {
 
 constexpr std::string_view kOutside = "(outside of modules)";
 
+/// Returns the name of a module in reports. An empty path stands for operators outside of all modules.
 std::string printed_module(const std::string& path) { return path.empty() ? std::string(kOutside) : path; }
 
-/// "encoder.0" of "encoder.0.attention"; empty of what has no part before it.
+/// Returns "encoder.0" for "encoder.0.attention", and an empty path where there is no enclosing module.
 std::string module_around(const std::string& path) {
   const std::size_t dot = path.rfind('.');
   return dot == std::string::npos ? std::string() : path.substr(0, dot);
 }
 
+/// Rounds a number of elements. The limit keeps odd sizes within the range of the integer.
 std::int64_t whole_elements(double elements) {
   return static_cast<std::int64_t>(std::llround(std::min(elements, 1e15)));
 }
 
-/// One sample of a tensor, as layers write it: without the dimension that the batch multiplies.
+/// Returns the shape of one sample, as layers write it: without the dimension that the batch multiplies.
 Shape sample_shape(const TensorSize& size) {
   std::vector<std::int64_t> sides;
+  // The first dimension that grows is the batch's. It goes away, or leaves its factor: "49B" leaves 49.
   bool found = false;
   for (const Extent& extent : size.dimensions) {
     if (found || extent.per_sample == 0) {
@@ -40,6 +45,7 @@ Shape sample_shape(const TensorSize& size) {
     found = true;
     if (extent.per_sample > 1) sides.push_back(extent.per_sample);
   }
+  // Shapes have at most four dimensions; leading ones are multiplied.
   while (sides.size() > 4) {
     sides[1] *= sides[0];
     sides.erase(sides.begin());
@@ -52,12 +58,13 @@ Shape sample_shape(const TensorSize& size) {
   return input_shape(sides, false).value_or(Shape::features(1));
 }
 
+/// True where any operator of the recording ran under autocast.
 bool was_under_autocast(const RecordedNetwork& network) {
   return std::any_of(network.operators.begin(), network.operators.end(),
                      [](const RecordedOperator& op) { return op.autocast; });
 }
 
-/// By the first operator that autocast gave a result of 16 bits.
+/// Returns the precision of the first operator to which autocast gave a result of 16 bits.
 std::optional<Precision> autocast_precision(const RecordedNetwork& network) {
   for (const RecordedOperator& op : network.operators) {
     if (!op.autocast) continue;
@@ -69,6 +76,7 @@ std::optional<Precision> autocast_precision(const RecordedNetwork& network) {
   return std::nullopt;
 }
 
+/// Expands one network in one interpretation of its types. Holds references to its arguments.
 class RecordedExpansion {
  public:
   RecordedExpansion(const RecordedNetwork& network, const MeasuredOn* measured_on, RecordedTypes types)
@@ -77,6 +85,8 @@ class RecordedExpansion {
         batch_(static_cast<double>(network.batch)),
         types_(types) {}
 
+  /// Runs the stages in order: layers, parameters, groups of calls, gradients, measured times, storages,
+  /// facts.
   ExpandedModel run() && {
     model_.name = network_.name, model_.modules = std::max<std::int64_t>(1, network_.modules);
     model_.keeps_types = types_ == RecordedTypes::kept;
@@ -86,6 +96,7 @@ class RecordedExpansion {
       const TensorSize& size = network_.sizes[buffer.size];
       model_.buffers.push_back({whole_elements(size.elements(batch_)), bytes_of(size.type)});
     }
+    // Gradients and times refer to grouped operators, so grouping comes before both.
     step_ = group_calls(network_, layer_of_, types_);
     if (types_ == RecordedTypes::kept && has_half_parameters(network_)) leave_out_autocast();
     drop_frozen();
@@ -98,7 +109,7 @@ class RecordedExpansion {
   }
 
  private:
-  /// Modules in the order in which they first run, with the last result of each.
+  /// Adds a layer for each module in the order in which they first run, with the shape of its last result.
   void layers() {
     constexpr std::uint32_t kNone = UINT32_MAX;
     layer_of_.assign(network_.module_names.size(), kNone);
@@ -114,6 +125,7 @@ class RecordedExpansion {
     if (model_.layer_names.empty()) add_layer("");
   }
 
+  /// Appends a layer for the module of this path and returns its index.
   std::uint32_t add_layer(const std::string& path) {
     const auto id = static_cast<std::uint32_t>(model_.layer_names.size());
     layers_by_path_.emplace(path, id);
@@ -122,8 +134,9 @@ class RecordedExpansion {
     return id;
   }
 
-  /// Of the module that holds it or the nearest around that one with operators of its own.
+  /// Returns the layer of a parameter: that of the nearest enclosing module with operators of its own.
   std::uint32_t layer_of_parameter(const std::string& name) const {
+    // The search goes outward, from the module of the parameter to the root.
     for (std::string path = module_around(name);; path = module_around(path)) {
       const auto found = layers_by_path_.find(path);
       if (found != layers_by_path_.end()) return found->second;
@@ -131,6 +144,7 @@ class RecordedExpansion {
     }
   }
 
+  /// Splits the parameters into trained and frozen ones, and remembers the index of each trained one.
   void parameters() {
     std::uint32_t trained = 0;
     for (const RecordedParameter& recorded : network_.parameters) {
@@ -142,15 +156,16 @@ class RecordedExpansion {
     }
   }
 
-  /// Weights of 16 bits are trained without it.
+  /// Removes autocast from all operators: weights of 16 bits are trained without it.
   void leave_out_autocast() {
     for (Operator& op : step_.forward) op.half_capable = false;
     for (BackwardStep& step : step_.backward) step.op.half_capable = false;
   }
 
-  /// Each trained parameter is ready once: with the last that adds to its gradient.
+  /// Makes each trained parameter ready once, with the last operator that adds to its gradient.
   void drop_frozen() {
     std::vector<bool> seen(network_.parameters.size(), false);
+    // The walk goes from the last step to the first, so the first sight of a parameter is its last gradient.
     for (auto step = step_.backward.rbegin(); step != step_.backward.rend(); ++step) {
       std::vector<std::uint32_t> kept;
       for (auto parameter = step->ready.rbegin(); parameter != step->ready.rend(); ++parameter) {
@@ -162,7 +177,7 @@ class RecordedExpansion {
     }
   }
 
-  /// Those that nothing makes a gradient of are there when backward begins, as DDP takes them with
+  /// Makes parameters without a gradient ready when backward begins, as DDP handles them with
   /// find_unused_parameters.
   void note_without_gradient() {
     std::vector<bool> ready(network_.parameters.size(), false);
@@ -175,6 +190,7 @@ class RecordedExpansion {
     }
     facts_.without_gradient = static_cast<std::int64_t>(missing.size());
     if (missing.empty()) return;
+    // A step without backward operators gets an empty one that can carry the parameters.
     if (step_.backward.empty()) {
       step_.backward.emplace_back();
       step_.backward.back().op.backward = true;
@@ -184,6 +200,7 @@ class RecordedExpansion {
     first.insert(first.begin(), missing.begin(), missing.end());
   }
 
+  // Measured lists may be shorter than the operators: a step of missing gradients was added behind them.
   void apply_times() {
     for (std::size_t i = 0; i < step_.forward.size() && i < step_.measured_forward.size(); ++i)
       apply_times_to(step_.forward[i], step_.measured_forward[i]);
@@ -191,20 +208,24 @@ class RecordedExpansion {
       apply_times_to(step_.backward[i].op, step_.measured_backward[i]);
   }
 
+  /// Applies measured times: the host's replaces the modelled one, the kernels' sets the ratio to the model.
   void apply_times_to(Operator& op, const MeasuredTimes& times) {
+    // Kernel times can be compared with the model only where the measured GPU is known.
     if (times.has_host) op.stated_host = seconds(times.host_s);
     if (!times.has_kernels || measured_on_ == nullptr) return;
     facts_.measured_launches += op.kernels;
     const Gpu& gpu = measured_on_->gpu;
+    // An operator without work has no modelled time that could be scaled.
     if (op.bytes.at(batch_) <= 0 && op.flops.at(batch_) <= 0) stand_in(op, times.kernels_s, gpu);
     const KernelCalibration calibration = default_kernel_calibration(gpu);
     const KernelContext context{gpu, calibration, measured_on_->precision};
     const double modelled = kernel_seconds(op, context, network_.batch);
+    // The ratio stays with the operator, so the measurement carries over to other GPUs and batches.
     if (modelled > 0) op.over_model = times.kernels_s / modelled;
   }
 
-  /// Work of the measured length where no sizes are known: of arithmetic for products, else of memory
-  /// traffic.
+  /// Gives an operator without known sizes work of the measured length: arithmetic for products, memory
+  /// traffic for all others.
   void stand_in(Operator& op, double time, const Gpu& gpu) const {
     if (op.call == HostCall::linear || op.call == HostCall::conv2d || op.call == HostCall::attention) {
       op.is_roofline = true;
@@ -214,12 +235,14 @@ class RecordedExpansion {
     }
   }
 
+  /// Takes the lifetimes from the storages, and the elements of one sample from the inputs.
   void storages() {
     StorageSums sums = storages_of_step(network_, step_, types_, model_.layer_names.size());
     model_.lifetimes = std::move(sums.lifetimes), model_.saved_bytes = sums.saved_bytes;
     model_.largest_activation_elements = sums.largest_elements;
     for (std::size_t i = 0; i < model_.layer_traces.size(); ++i)
       model_.layer_traces[i].saved_bytes = sums.saved_of_layer[i];
+    // A stated sample counts before the inputs that were recorded.
     if (!network_.sample.empty()) {
       model_.input_elements = 1;
       for (const std::int64_t side : network_.sample) model_.input_elements *= side;
@@ -230,6 +253,7 @@ class RecordedExpansion {
     model_.input_elements = whole_elements(elements);
   }
 
+  /// Collects what Recording reports. Indices of ready parameters change to those of trained ones.
   void facts() {
     facts_.by = network_.by, facts_.batch = network_.batch, facts_.grows = network_.grows;
     facts_.gpu = network_.gpu;
@@ -257,13 +281,16 @@ class RecordedExpansion {
   ExpandedModel model_;
   GroupedStep step_;
   Recording facts_;
-  std::vector<std::uint32_t> layer_of_;  ///< by id of a module's name
+  /// Layer by id of a module's name.
+  std::vector<std::uint32_t> layer_of_;
   std::map<std::string, std::uint32_t> layers_by_path_;
-  std::vector<std::uint32_t> trained_index_;  ///< of the model, by recorded parameter
+  /// Index in the model's parameters, by recorded parameter.
+  std::vector<std::uint32_t> trained_index_;
 };
 
 }  // namespace
 
+// Counted by elements, not by tensors: norms may stay in fp32.
 bool has_half_parameters(const RecordedNetwork& network) {
   double half = 0, all = 0;
   for (const RecordedParameter& parameter : network.parameters) {

@@ -1,4 +1,5 @@
-// A recorded network as the operators, parameters and lifetimes that the rest of the program works on.
+// Expansion of a recorded network into the operators, parameters and lifetimes that the rest of the program
+// uses.
 #pragma once
 
 #include "sim/cluster/hardware.hpp"
@@ -7,19 +8,20 @@
 
 namespace foretrain {
 
-/// Where the times of a trace were measured.
+/// The GPU and precision with which the times of a trace were measured.
 struct MeasuredOn {
   Gpu gpu;
   Precision precision = Precision::fp32;
 };
 
-/// Requires sizes within kLargestExtent at the recorded batch, and indices within their lists. With
-/// `measured_on` the operators' times count: at the recorded batch, on that GPU and in that precision, a
-/// kernel takes what was measured; elsewhere as much more or less as the model says of its work.
+/// Expands a recorded network. Requires sizes within kLargestExtent at the recorded batch, and indices within
+/// their lists. With `measured_on`, the operators' measured times count. At the recorded batch, on that GPU
+/// and in that precision, a kernel takes its measured time. Elsewhere its modelled time is scaled by the same
+/// ratio.
 ExpandedModel expand_recorded(const RecordedNetwork& network, const MeasuredOn* measured_on = nullptr);
 
-/// The same with every tensor in the type that was recorded, and with autocast's casts: what
-/// ExpandedModel::as_recorded is.
+/// Expands it with every tensor in its recorded type and with autocast's casts, as
+/// ExpandedModel::as_recorded.
 ExpandedModel expand_as_recorded(const RecordedNetwork& network, const MeasuredOn* measured_on = nullptr);
 
 }  // namespace foretrain

@@ -1,4 +1,5 @@
-// Calls on lists of tensors: torch's _foreach and _fused ones, and the copies in and out of FSDP's messages.
+// Rules of calls on lists of tensors: torch's _foreach and _fused calls, and the copies in and out of FSDP's
+// messages.
 #include <algorithm>
 #include <cmath>
 
@@ -8,23 +9,26 @@
 namespace foretrain {
 namespace {
 
-/// Most lists that a call takes: parameters, gradients and three of state.
+/// Largest number of lists that a call takes: parameters, gradients and three of state.
 constexpr std::size_t kMostLists = 5;
 
-/// The tensors of a call without its numbers (learning rates, counters of steps), and in how many lists of
-/// equal sizes they come.
+/// The tensors of a call without its numbers (learning rates, counters of steps), and the number of lists of
+/// equal sizes that they form.
 struct TensorLists {
-  std::vector<std::int64_t> elements;  ///< of the first list
+  /// Elements of the tensors of the first list.
+  std::vector<std::int64_t> elements;
   double first_bytes = 0, all_bytes = 0;
   int lists = 1;
 };
 
+/// Divides the tensors of a call into the largest number of lists that have the same sizes.
 TensorLists lists_of(const RecordedCall& call) {
   std::vector<TensorAt> tensors;
   TensorLists out;
   for (std::size_t i = 0; i < call.in_count(); ++i) {
     if (call.in(i).rank() > 0) tensors.push_back(call.in(i));
   }
+  // The largest number of lists wins, since any multiple of equal lists could also be taken for fewer.
   for (std::size_t lists = kMostLists; lists > 1; --lists) {
     const std::size_t each = tensors.size() / lists;
     if (each == 0 || each * lists != tensors.size()) continue;
@@ -45,7 +49,8 @@ TensorLists lists_of(const RecordedCall& call) {
   return out;
 }
 
-/// As lowering/optimizer packs them; of more elements than any list has, as many as a rule may say.
+/// Returns the launches as lowering/optimizer packs them. More elements than any list has count as the most
+/// launches that a rule may have.
 int launches_of(const TensorLists& lists, double elements) {
   constexpr double kMostElements = 1e12;
   constexpr int kMostLaunches = 65'535;
@@ -54,11 +59,12 @@ int launches_of(const TensorLists& lists, double elements) {
   return static_cast<int>(std::clamp<std::size_t>(launches, 1, kMostLaunches));
 }
 
-/// All lists are read; in place the first is written. Launches as lowering/optimizer packs them.
+/// Counts all lists as read and, where a call has no results, the first `written` lists as written.
 std::vector<RecordedWork> work_of_lists(const RecordedCall& call, const OperatorRule& rule, int written) {
   const TensorLists lists = lists_of(call);
   double elements = 0;
   for (const std::int64_t tensor : lists.elements) elements += static_cast<double>(tensor);
+  // Calls with results write these; calls in place write their first lists.
   const double out = call.out_count() > 0 ? call.out_bytes() : written * lists.first_bytes;
   return {{rule.each * elements, lists.all_bytes + out, launches_of(lists, elements), {}}};
 }
@@ -67,28 +73,30 @@ std::vector<RecordedWork> work_in_place(const RecordedCall& call, const Operator
   return work_of_lists(call, rule, 1);
 }
 
-/// Weights and two moments are written.
+/// Counts weights and two moments as written.
 std::vector<RecordedWork> work_of_adam(const RecordedCall& call, const OperatorRule& rule) {
   return work_of_lists(call, rule, 3);
 }
 
-/// Weights and momentum, where there is one.
+/// Counts weights as written, and the momentum where there is one.
 std::vector<RecordedWork> work_of_sgd(const RecordedCall& call, const OperatorRule& rule) {
   return work_of_lists(call, rule, lists_of(call).lists > 2 ? 2 : 1);
 }
 
-/// Its operands are what it reads and what it writes.
+/// Counts the operands, which are both what the call reads and what it writes.
 std::vector<RecordedWork> work_of_copy(const RecordedCall& call, const OperatorRule&) {
   return {{0, call.in_bytes(), 1, {}}};
 }
 
-/// Shards go to their place in the message, which is the last operand: both are as large as the shards.
+/// Counts the copy of shards to their place in the message, which is the last operand. The copy is as large
+/// as the shards.
 std::vector<RecordedWork> work_of_copy_in(const RecordedCall& call, const OperatorRule&) {
   double bytes = 0;
   for (std::size_t i = 0; i + 1 < call.in_count(); ++i) bytes += 2 * call.in(i).bytes();
   return {{0, bytes, 1, {}}};
 }
 
+/// Returns a row for element-wise work on lists, which stays in 32 bits under autocast.
 OperatorRule list_row(std::string_view name, double each,
                       std::vector<RecordedWork> (*work)(const RecordedCall&,
                                                         const OperatorRule&) = work_in_place) {
@@ -98,6 +106,7 @@ OperatorRule list_row(std::string_view name, double each,
   return row;
 }
 
+/// Returns a row for a copy of lists.
 OperatorRule copy_row(std::string_view name,
                       std::vector<RecordedWork> (*work)(const RecordedCall&,
                                                         const OperatorRule&) = work_of_copy) {
@@ -106,6 +115,7 @@ OperatorRule copy_row(std::string_view name,
 
 }  // namespace
 
+// FLOPs an element: 1 for simple operations, 2 for those with a product, 12 for Adam, 4 for SGD and Adagrad.
 std::vector<OperatorRule> list_rules() {
   std::vector<OperatorRule> rows;
   for (const char* name :

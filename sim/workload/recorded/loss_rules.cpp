@@ -1,21 +1,23 @@
-// Softmax and losses: they stay in 32 bits under autocast.
+// Rules of softmax and losses, which stay in 32 bits under autocast.
 #include "sim/workload/recorded/operator_rules.hpp"
 
 namespace foretrain {
 namespace {
 
+/// Returns a row with 8 FLOPs an element that stays in 32 bits.
 OperatorRule softmax_row(std::string_view name) {
   return {name,  OperatorClass::reduction, HostCall::softmax,
           "8 n", "operands + results",     work_by_result,
           8,     OperatorRole::alone,      false};
 }
 
-/// By element of the first operand; what is compared is written and read again.
+/// Counts FLOPs by element of the first operand. The differences are written and read again.
 std::vector<RecordedWork> elementwise_loss(const RecordedCall& call, const OperatorRule& rule) {
   const double n = call.in(0).elements();
   return {{rule.each * n, call.in_bytes() + call.out_bytes() + 2 * call.in(0).bytes(), 2}};
 }
 
+/// Returns a row of a loss, which stays in 32 bits.
 OperatorRule loss_row(std::string_view name, std::string_view flops, double each,
                       std::vector<RecordedWork> (*work)(const RecordedCall&, const OperatorRule&)) {
   return {name, OperatorClass::reduction, HostCall::loss, flops, "operands + results", work,
@@ -24,6 +26,7 @@ OperatorRule loss_row(std::string_view name, std::string_view flops, double each
 
 }  // namespace
 
+// FLOPs an element are those of the layer `loss`.
 std::vector<OperatorRule> loss_rules() {
   std::vector<OperatorRule> rows;
   for (const char* name :

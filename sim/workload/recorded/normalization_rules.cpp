@@ -1,9 +1,10 @@
-// Normalizations: 8 FLOPs an element forward, 12 backward; bytes of all operands and results.
+// Rules of normalizations: 8 FLOPs an element forward, 12 backward; bytes of all operands and results.
 #include "sim/workload/recorded/operator_rules.hpp"
 
 namespace foretrain {
 namespace {
 
+/// Returns a row with 8 FLOPs an element of the result forward, and 12 backward.
 OperatorRule norm_row(std::string_view name, HostCall call, bool backward, bool half_capable, int kernels) {
   return {name,
           OperatorClass::normalization,
@@ -19,6 +20,7 @@ OperatorRule norm_row(std::string_view name, HostCall call, bool backward, bool 
 
 }  // namespace
 
+// Batch norms run in 16 bits under autocast; layer and group norms stay in 32.
 std::vector<OperatorRule> normalization_rules() {
   std::vector<OperatorRule> rows;
   for (const char* name : {"native_batch_norm", "cudnn_batch_norm", "miopen_batch_norm",

@@ -1,4 +1,4 @@
-// The table of all families, looked up by name, and the work that most rows share.
+// The table of all families with its lookup by name, and the work that most rows share.
 #include "sim/workload/recorded/operator_rules.hpp"
 
 #include <algorithm>
@@ -7,19 +7,23 @@
 namespace foretrain {
 namespace {
 
+/// The namespace that recorded names of the framework's own operators begin with.
 constexpr std::string_view kAten = "aten::";
 
-/// Of a tensor that is not there.
+/// Returns the size of a tensor that is not there: one dimension of 0 elements.
 const TensorSize& no_tensor() {
   static const TensorSize none{ElementType::f32, {Extent{}}};
   return none;
 }
 
+/// Returns the bytes that one element counts.
 double counted_width(ElementType type, ByteCount count) {
   if (count == ByteCount::twice) return 2.0 * bytes_of(type);
   return count == ByteCount::half_as_full && is_16_bit(type) ? 4 : bytes_of(type);
 }
 
+/// Returns the index of the table. Its keys and values refer to the rows, which live as long as the program.
+/// Of rows with the same name the first one counts.
 std::unordered_map<std::string_view, const OperatorRule*> rules_by_name() {
   std::unordered_map<std::string_view, const OperatorRule*> rows;
   for (const OperatorRule& rule : operator_rules()) rows.emplace(rule.name, &rule);
@@ -51,6 +55,7 @@ double RecordedCall::out_bytes() const {
   return sum;
 }
 
+// Calls have few arguments, so a linear search is enough.
 const RecordedArgument* RecordedCall::argument(std::string_view name) const {
   const auto found = std::find_if(op_->with.begin(), op_->with.end(),
                                   [name](const RecordedArgument& given) { return given.name == name; });
@@ -70,6 +75,7 @@ std::vector<RecordedWork> work_by_operand(const RecordedCall& call, const Operat
   return {{rule.each * call.in(0).elements(), call.in_bytes() + call.out_bytes(), rule.kernels}};
 }
 
+// The table is built once, from the lists of all families.
 const std::vector<OperatorRule>& operator_rules() {
   static const std::vector<OperatorRule> all = [] {
     std::vector<OperatorRule> rows;
@@ -89,6 +95,7 @@ const OperatorRule* find_operator_rule(std::string_view name) {
   if (name.starts_with(kAten)) name.remove_prefix(kAten.size());
   const auto found = rows.find(name);
   if (found != rows.end()) return found->second;
+  // Variants in place have the name of their row and "_" behind it; names like __and__ do not.
   if (!name.ends_with('_') || name.ends_with("__")) return nullptr;
   name.remove_suffix(1);
   const auto in_place = rows.find(name);

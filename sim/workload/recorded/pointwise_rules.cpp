@@ -1,10 +1,11 @@
-// Everything that computes each element of its result from the same element of its operands: one FLOP an
-// element, the bytes of all operands and results.
+// Rules of operators that compute each element of the result from the same element of the operands: one FLOP
+// an element, and the bytes of all operands and results.
 #include "sim/workload/recorded/operator_rules.hpp"
 
 namespace foretrain {
 namespace {
 
+/// Returns a row with one FLOP an element of the result.
 OperatorRule pointwise_row(std::string_view name, HostCall call) {
   return {name, OperatorClass::elementwise, call, "n", "operands + results", work_by_result, 1};
 }
@@ -13,6 +14,7 @@ OperatorRule pointwise_row(std::string_view name, HostCall call) {
 
 std::vector<OperatorRule> pointwise_rules() {
   std::vector<OperatorRule> rows;
+  // Arithmetic of two tensors is a call like an addition, all others are calls like an activation.
   for (const char* name : {"add", "sub", "mul", "div", "rsub", "maximum", "minimum", "addcmul", "addcdiv"})
     rows.push_back(pointwise_row(name, HostCall::add));
   for (const char* name : {"neg",

@@ -1,4 +1,5 @@
-// Pooling: k^2 FLOPs a result for windows of k^2, one an element of the input to a given number of windows.
+// Rules of pooling: k^2 FLOPs a result for windows of k^2, and one FLOP an input element for a given number
+// of windows.
 #include <algorithm>
 
 #include "sim/workload/recorded/operator_rules.hpp"
@@ -6,7 +7,8 @@
 namespace foretrain {
 namespace {
 
-/// As `kernel` says; one number stands for all sides.
+/// Returns the positions of a window by the argument `kernel`, where one number stands for all sides. Without
+/// the argument it is the ratio of input to output elements.
 double window_positions(const RecordedCall& call) {
   const RecordedArgument* kernel = call.argument("kernel");
   if (kernel == nullptr) kernel = call.argument("kernel_size");
@@ -17,24 +19,27 @@ double window_positions(const RecordedCall& call) {
   double product = 1;
   for (const double side : kernel->numbers) product *= std::max(1.0, side);
   if (kernel->numbers.size() > 1) return product;
+  // A single number is the side of a square or cube, by the rank of the input.
   const auto sides = std::max<std::size_t>(call.in(0).rank(), 3) - 2;
   for (std::size_t i = 1; i < sides; ++i) product *= std::max(1.0, kernel->numbers[0]);
   return product;
 }
 
+/// Forward: every window visits each of its positions.
 std::vector<RecordedWork> pool_windows(const RecordedCall& call, const OperatorRule&) {
   RecordedWork work{window_positions(call) * call.out(0).elements(), call.in_bytes() + call.out_bytes()};
   work.visits = work.flops;
   return {work};
 }
 
-/// Operands begin with the gradient of the windows.
+/// Backward: operands begin with the gradient of the windows.
 std::vector<RecordedWork> pool_windows_backward(const RecordedCall& call, const OperatorRule&) {
   RecordedWork work{call.out(0).elements(), call.in_bytes() + call.out_bytes()};
   work.visits = window_positions(call) * call.in(0).elements();
   return {work};
 }
 
+/// Returns a row of a pool; its FLOPs are stated in words and computed by `work`.
 OperatorRule pool_row(std::string_view name, std::string_view flops,
                       std::vector<RecordedWork> (*work)(const RecordedCall&, const OperatorRule&)) {
   return {name, OperatorClass::pooling, HostCall::pooling, flops, "operands + results", work, 1};
@@ -42,6 +47,7 @@ OperatorRule pool_row(std::string_view name, std::string_view flops,
 
 }  // namespace
 
+// Pools with windows count visits, which bound their time; pools to a number of windows do not.
 std::vector<OperatorRule> pooling_rules() {
   std::vector<OperatorRule> rows;
   for (const char* name : {"max_pool2d_with_indices", "max_pool3d_with_indices", "max_pool1d", "max_pool2d",

@@ -1,5 +1,6 @@
-// The work is computed without samples, with those recorded, and with twice as many: the first two give what
-// is fixed and what each sample adds, the third tells whether that is a line.
+// Work of one recorded operator, computed without samples, with the recorded number, and with twice as many.
+// The first two give the fixed part and the part of each sample; the third shows whether the growth is
+// linear.
 #include "sim/workload/recorded/recorded_work.hpp"
 
 #include <algorithm>
@@ -10,26 +11,29 @@
 namespace foretrain {
 namespace {
 
-/// A rule may not make more operators of one than a library call of many layers has.
+/// Largest number of operators that a rule may make of one; a library call of many layers has fewer.
 constexpr std::size_t kMostPieces = 4000;
 
-/// Without a rule only bytes are known.
+/// Returns the rule for unknown operators: only their bytes are known.
 const OperatorRule& unknown_rule() {
   static const OperatorRule rule{
       .name = "", .flops = "0", .bytes = "operands + results", .work = work_by_result};
   return rule;
 }
 
-/// A view by what the recording says, or by its name.
+/// True for a view, by the recording's mark or by its name, unless a trace has seen it run.
 bool runs_nothing(const RecordedOperator& op, const OperatorRule& rule) {
   return (op.view || rule.role == OperatorRole::silent) && !op.time && op.kernels == 0;
 }
 
+/// Returns an amount, or 0 where a rule made no finite positive number of odd sizes.
 double sound(double amount) { return std::isfinite(amount) && amount > 0 ? amount : 0; }
 
-/// The sizes of a product that the batch multiplies, and the one that stands for all of them.
+/// Returns a product with the one size that the batch multiplies, per sample. The first of count, rows and
+/// depth that grows stands for all that do.
 Product grown_between(const Product& none, Product now, double batch) {
   const auto grows = [](double without, double with) { return with > without; };
+  // The model grows rows, not columns; a product that grows in columns is transposed.
   const bool columns = grows(none.n, now.n) && !grows(none.m, now.m);
   Product before = none;
   if (columns && now.window == 1) std::swap(now.m, now.n), std::swap(before.m, before.n);
@@ -45,19 +49,24 @@ Product grown_between(const Product& none, Product now, double batch) {
   return now;
 }
 
+/// True where all sizes of a product are finite and positive.
 bool is_sound(const Product& p) {
   return sound(p.m) > 0 && sound(p.n) > 0 && sound(p.k) > 0 && sound(p.count) > 0 && sound(p.serial) > 0;
 }
 
+/// True where the third value continues the line through the first two.
 bool is_line(double none, double once, double twice) {
   constexpr double kRounding = 1e-9;
   return std::abs(twice - (2 * once - none)) <= kRounding * std::max(std::abs(twice), 1.0);
 }
 
+/// The work of one piece at three batches: without samples, at the recorded batch, and at twice that batch.
+/// The third only shows whether the work grows linearly.
 struct WorkAtBatches {
   RecordedWork none, once, twice;
 };
 
+/// Returns the operator whose work passes through both batches.
 Operator operator_between(const WorkAtBatches& work, const OperatorRule& rule, double batch) {
   Operator op;
   op.cls = rule.cls, op.call = rule.call, op.half_capable = rule.half_capable;
@@ -74,7 +83,7 @@ Operator operator_between(const WorkAtBatches& work, const OperatorRule& rule, d
   return op;
 }
 
-/// Channels for the framework's books of a normalization; groups as channels are another class of kernels.
+/// Adds the channels of a normalization, and the class of depthwise convolutions, which have other kernels.
 void add_details(const RecordedNetwork& network, const RecordedOperator& recorded, Operator& op) {
   const double batch = static_cast<double>(network.batch);
   const std::size_t weight = recorded.backward ? 2 : 1;  // behind the gradient, in backward
@@ -89,8 +98,8 @@ void add_details(const RecordedNetwork& network, const RecordedOperator& recorde
   }
 }
 
-/// What autocast runs in fp32 (torch.amp's list), beside softmax, normalizations and losses, whose rows say
-/// so.
+/// Operators that autocast runs in fp32 (torch.amp's list). Softmax, normalizations and losses are not in it,
+/// because their rows say so.
 constexpr std::array<std::string_view, 24> kAutocastInFull{
     "acos", "asin",     "cosh",  "cumprod",    "cumsum",
     "dist", "erfinv",   "exp",   "expm1",      "linalg_vector_norm",
@@ -98,7 +107,7 @@ constexpr std::array<std::string_view, 24> kAutocastInFull{
     "norm", "pow",      "prod",  "reciprocal", "rsqrt",
     "sinh", "softplus", "sum",   "tan"};
 
-/// Forward alone: backward runs outside of autocast.
+/// True in forward alone: backward runs outside of autocast.
 bool runs_in_full_under_autocast(const RecordedNetwork& network, const RecordedOperator& op) {
   constexpr std::string_view kPrefix = "aten::";
   std::string_view name = network.operator_names.at(op.name);
@@ -107,7 +116,7 @@ bool runs_in_full_under_autocast(const RecordedNetwork& network, const RecordedO
          std::find(kAutocastInFull.begin(), kAutocastInFull.end(), name) != kAutocastInFull.end();
 }
 
-/// Where types are kept no precision changes what counts, and nothing is cast beside.
+/// Sets the width. Where types are kept, no precision changes what counts, and nothing is cast beside it.
 void settle_width(RecordedTypes types, bool own_half, Operator& op) {
   if (own_half) op.width = ElementWidth::half;
   if (types != RecordedTypes::kept) return;
@@ -117,6 +126,7 @@ void settle_width(RecordedTypes types, bool own_half, Operator& op) {
 
 }  // namespace
 
+// Results decide before operands; integers such as indices do not count.
 bool is_own_half(const RecordedNetwork& network, const RecordedOperator& op) {
   for (const std::vector<SizeId>* ids : {&op.out, &op.in}) {
     for (const SizeId id : *ids) {
@@ -126,6 +136,7 @@ bool is_own_half(const RecordedNetwork& network, const RecordedOperator& op) {
   return false;
 }
 
+// The rule is evaluated at three batches, and the work is put on the line through the first two.
 RecordedPieces pieces_of(const RecordedNetwork& network, const RecordedOperator& op, RecordedTypes types) {
   const OperatorRule* known = find_operator_rule(network.operator_names.at(op.name));
   const OperatorRule& rule = known != nullptr ? *known : unknown_rule();
@@ -152,6 +163,7 @@ RecordedPieces pieces_of(const RecordedNetwork& network, const RecordedOperator&
                         !is_line(none[i].flops, once[i].flops, twice[i].flops);
     out.pieces.push_back({made, rule.role});
   }
+  // A recorded number of kernels replaces that of the rule.
   if (op.kernels > 0 && out.pieces.size() == 1)
     out.pieces[0].op.kernels = static_cast<std::uint16_t>(std::min(op.kernels, 65'535));
   return out;

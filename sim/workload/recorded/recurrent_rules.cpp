@@ -1,5 +1,6 @@
-// LSTM, GRU and plain recurrent layers as one library call runs them, and the fused gates of single cells:
-// sim/workload/layers/recurrent.cpp from the sizes of input, states and weights.
+// Rules of LSTM, GRU and plain recurrent layers as one library call runs them, and of the fused gates of
+// single cells. The work is that of sim/workload/layers/recurrent.cpp, from the sizes of input, states and
+// weights.
 #include <algorithm>
 
 #include "sim/workload/recorded/operator_rules.hpp"
@@ -7,15 +8,19 @@
 namespace foretrain {
 namespace {
 
-/// One direction of one layer.
+/// A direction of a layer: its sizes, products and work.
 struct RecordedCells {
   double gates = 4, hidden = 0, in = 0, steps = 0, samples = 0, element = 4;
   bool bias = true;
 
+  /// Returns the rows of a product that runs over all steps at once.
   double rows() const { return steps * samples; }
+  /// Returns the columns of all gates together.
   double gate_width() const { return gates * hidden; }
-  /// 3 additions a gate, activations, the update of the state; of a hidden element and step.
+  /// Returns FLOPs of a hidden element and step: 3 additions a gate, activations, the update of the state.
   double pointwise() const { return gates == 4 ? 21 : gates == 3 ? 17 : 3; }
+  // FLOPs at 2 a multiply-add, and bytes, of the products with the inputs and with the hidden states. The
+  // weights of the states are read `reads` times: once a step where the steps follow each other.
   double input_flops() const { return 2 * rows() * in * gate_width(); }
   double hidden_flops() const { return 2 * rows() * hidden * gate_width(); }
   double input_bytes() const { return element * (in * gate_width() + rows() * (in + gate_width())); }
@@ -24,6 +29,8 @@ struct RecordedCells {
   }
   double bias_elements() const { return bias ? 2 * gate_width() : 0; }
 
+  // The products, as [m x k] times [k x n]. That of the inputs takes all steps at once; those of the states
+  // run one after another, a step each; that for weights sums over all rows.
   Product of_inputs(double n, double k) const {
     return {rows(), n, k, 1, 1, Product::Grows::rows, 1, 1, {input_bytes(), 0}};
   }
@@ -34,6 +41,7 @@ struct RecordedCells {
     return {gate_width(), n, rows(), 1, 1, Product::Grows::depth, 1, 1, {bytes, 0}};
   }
 
+  // Forward: one product of all inputs, then a product and gates in every step.
   RecordedWork forward() const {
     const double cells = element * (bias_elements() + rows() * hidden * (2 * gates + 3));
     return {input_flops() + hidden_flops() + pointwise() * rows() * hidden,
@@ -41,6 +49,8 @@ struct RecordedCells {
             static_cast<int>(std::min(1 + 2 * steps, 65'535.0)),
             {of_inputs(gate_width(), in), of_states(gate_width(), hidden)}};
   }
+  /// Returns the work of the gradients of states, step by step, and of the input where it needs one. The
+  /// latter is one product over all steps.
   RecordedWork backward_of_data(bool input_gradient) const {
     RecordedWork work{hidden_flops() + pointwise() * rows() * hidden,
                       hidden_bytes(steps) + element * rows() * hidden * (3 * gates + 3),
@@ -51,6 +61,7 @@ struct RecordedCells {
     work.products.push_back(of_inputs(in, gate_width()));
     return work;
   }
+  // The gradients of both weights are products over all steps at once.
   RecordedWork backward_of_weights() const {
     RecordedWork work{input_flops() + hidden_flops(),
                       input_bytes() + hidden_bytes(1),
@@ -62,13 +73,14 @@ struct RecordedCells {
   }
 };
 
-/// The network's layers and directions: each has a pair of weights, [gates x hidden, in] and [gates x hidden,
-/// hidden]; without them, as the numbers say.
+/// The layers and directions of a network. Each has a pair of weights, [gates x hidden, in] and [gates x
+/// hidden, hidden]. Without weights the numbers of the call decide.
 struct RecurrentPlan {
   RecordedCells cells;
   int layers = 1, directions = 1;
   double first_in = 0;
 
+  /// Returns the cells of a layer; all but the first read both directions of the one before.
   RecordedCells at(int layer) const {
     RecordedCells own = cells;
     own.in = layer == 0 ? first_in : cells.hidden * directions;
@@ -76,6 +88,7 @@ struct RecurrentPlan {
   }
 };
 
+/// Returns the gates: 4 for an LSTM, 3 for a GRU, 1 for a plain layer.
 double gates_of_mode(const RecordedCall& call) {
   const RecordedArgument* mode = call.argument("mode");
   if (mode == nullptr) return 4;
@@ -83,6 +96,7 @@ double gates_of_mode(const RecordedCall& call) {
   return mode->word == "lstm" || mode->word.empty() ? 4 : 1;
 }
 
+/// Reads the sizes from the arguments and, for the hidden width, from the weights.
 RecurrentPlan plan_of(const RecordedCall& call) {
   constexpr double kMostLayers = 1000;
   const TensorAt data = call.in(0);
@@ -97,6 +111,7 @@ RecurrentPlan plan_of(const RecordedCall& call) {
   plan.cells.steps = data.rank() > 2 ? data.dim(batch_first ? 1 : 0) : 1;
   plan.cells.samples =
       plan.cells.steps * plan.first_in > 0 ? data.elements() / (plan.cells.steps * plan.first_in) : 0;
+  // The hidden width is an argument, or follows from the first matrix of weights: gates x hidden rows.
   double hidden = call.number("hidden", call.number("hidden_size", 0));
   for (std::size_t i = 1; i < call.in_count() && hidden == 0; ++i) {
     const TensorAt weights = call.in(i);
@@ -106,6 +121,7 @@ RecurrentPlan plan_of(const RecordedCall& call) {
   return plan;
 }
 
+/// Returns the work layer by layer and direction by direction.
 std::vector<RecordedWork> recurrent_forward(const RecordedCall& call, const OperatorRule&) {
   const RecurrentPlan plan = plan_of(call);
   std::vector<RecordedWork> all;
@@ -115,7 +131,7 @@ std::vector<RecordedWork> recurrent_forward(const RecordedCall& call, const Oper
   return all;
 }
 
-/// The input gets a gradient where a result has its size.
+/// True where a result has the size of the input, which then gets a gradient.
 bool makes_input_gradient(const RecordedCall& call) {
   for (std::size_t i = 0; i < call.out_count(); ++i) {
     if (call.out(i).rank() == call.in(0).rank() && call.out(i).elements() == call.in(0).elements())
@@ -124,6 +140,7 @@ bool makes_input_gradient(const RecordedCall& call) {
   return false;
 }
 
+// Backward goes through the layers in reverse: first all data gradients, then all weight gradients.
 std::vector<RecordedWork> recurrent_backward(const RecordedCall& call, const OperatorRule&) {
   const RecurrentPlan plan = plan_of(call);
   const bool input_gradient = makes_input_gradient(call);
@@ -139,12 +156,13 @@ std::vector<RecordedWork> recurrent_backward(const RecordedCall& call, const Ope
   return all;
 }
 
-/// Gates of one step; the products are operators of their own.
+/// Counts the gates of one step; its products are operators of their own.
 std::vector<RecordedWork> fused_cell(const RecordedCall& call, const OperatorRule& rule) {
   const double n = call.in(0).elements() / std::max(1.0, call.number("gates", 4));
   return {{rule.each * n, call.in_bytes() + call.out_bytes()}};
 }
 
+/// Returns the row of a library call that runs all layers, forward or backward.
 OperatorRule recurrent_row(std::string_view name, bool backward) {
   return {name,
           OperatorClass::gemm,
@@ -155,6 +173,7 @@ OperatorRule recurrent_row(std::string_view name, bool backward) {
           backward ? recurrent_backward : recurrent_forward};
 }
 
+/// Returns the row of the gates of one step, with `each` FLOPs a hidden element.
 OperatorRule cell_row(std::string_view name, double each) {
   return {name,
           OperatorClass::elementwise,
@@ -167,6 +186,7 @@ OperatorRule cell_row(std::string_view name, double each) {
 
 }  // namespace
 
+// Library calls run whole layers; the last five are gates of single cells.
 std::vector<OperatorRule> recurrent_rules() {
   std::vector<OperatorRule> rows;
   for (const char* name :

@@ -1,15 +1,17 @@
-// Reductions: one FLOP an element of the operand.
+// Rules of reductions: one FLOP an element of the operand.
 #include "sim/workload/recorded/operator_rules.hpp"
 
 namespace foretrain {
 namespace {
 
+/// Returns a row with one FLOP an element of the first operand.
 OperatorRule reduction_row(std::string_view name, HostCall call, OperatorRole role) {
   return {name, OperatorClass::reduction, call, "in", "operands + results", work_by_operand, 1, role};
 }
 
 }  // namespace
 
+// Sums may be the gradient of a bias, and a mean is a call like a pool's; all others are calls of their own.
 std::vector<OperatorRule> reduction_rules() {
   std::vector<OperatorRule> rows{reduction_row("sum", HostCall::add, OperatorRole::sum),
                                  reduction_row("sum_to_size", HostCall::add, OperatorRole::sum),

@@ -1,18 +1,20 @@
-// Upsampling and sampling at points: FLOPs by the neighbours that a result is blended from.
+// Rules of upsampling and of sampling at points: FLOPs by the number of neighbours that a result is blended
+// from.
 #include "sim/workload/recorded/operator_rules.hpp"
 
 namespace foretrain {
 namespace {
 
-/// k products and k - 1 sums for k neighbours.
+/// Counts k products and k - 1 sums for k neighbours.
 std::vector<RecordedWork> blended(const RecordedCall& call, const OperatorRule& rule) {
   return {{(2 * rule.each - 1) * call.out(0).elements(), call.in_bytes() + call.out_bytes()}};
 }
+/// Counts the same for each element of the gradient, which is the first operand.
 std::vector<RecordedWork> blended_backward(const RecordedCall& call, const OperatorRule& rule) {
   return {{(2 * rule.each - 1) * call.in(0).elements(), call.in_bytes() + call.out_bytes()}};
 }
 
-// Every result is the mean of 2 x 2 points, each blended from four neighbours (the layer `roi_align`).
+// Every result is the mean of 2 x 2 points, each blended from four neighbours, as in the layer `roi_align`.
 std::vector<RecordedWork> aligned(const RecordedCall& call, const OperatorRule&) {
   return {{32 * call.out(0).elements(), 5 * call.out(0).bytes()}};
 }
@@ -20,6 +22,7 @@ std::vector<RecordedWork> aligned_backward(const RecordedCall& call, const Opera
   return {{32 * call.in(0).elements(), 9 * call.in(0).bytes() + call.out(0).bytes(), 2}};
 }
 
+/// Returns a row whose results are blended from this number of neighbours.
 OperatorRule blend_row(std::string_view name, bool backward, double neighbours) {
   return {name,
           OperatorClass::pooling,
@@ -30,6 +33,7 @@ OperatorRule blend_row(std::string_view name, bool backward, double neighbours) 
           neighbours};
 }
 
+/// Returns a row of RoI align, which samples features at points between the pixels.
 OperatorRule align_row(std::string_view name, bool backward) {
   return {name,
           OperatorClass::pooling,
@@ -41,8 +45,10 @@ OperatorRule align_row(std::string_view name, bool backward) {
 
 }  // namespace
 
+// Backward counts the elements of the gradient, which is its operand.
 std::vector<OperatorRule> resize_rules() {
   std::vector<OperatorRule> rows;
+  // Forward and backward names with the neighbours of each method.
   struct Resizing {
     std::string_view forward, backward;
     double neighbours;

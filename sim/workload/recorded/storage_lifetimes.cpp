@@ -1,4 +1,5 @@
-// Operands are not followed: the storage of an operand is the last one made of its size that still lives.
+// Lifetimes of recorded storages. The recording does not name the storage of an operand: it is taken to be
+// the last one made with its number of elements, if that one still lives.
 #include "sim/workload/recorded/storage_lifetimes.hpp"
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 namespace foretrain {
 namespace {
 
+// Shares of the fp32 bytes by ActivationWidth: full, autocast, half, graph (tape/lifetimes.hpp).
 using WidthShare = std::array<float, 4>;
 constexpr WidthShare kCounted{1, 1, 1, 1}, kNarrow{1, 0.5F, 0.5F, 0.5F}, kWideFloat{1, 1, 0.5F, 0.5F};
 constexpr WidthShare kAlwaysHalf{0.5F, 0.5F, 0.5F, 0.5F};
@@ -16,9 +18,10 @@ constexpr WidthShare kMaskBytes{0.25F, 0.25F, 0.25F, 0.25F};  ///< a byte of fou
 constexpr WidthShare kCastCopy{0, 0.5F, 0, 0};
 constexpr WidthShare kNotInAutocast{1, 0, 0.5F, 0.5F};
 
-/// By what storages are told from each other: elements at the recorded batch.
+/// The key of a storage: its elements at the recorded batch.
 using ElementCount = std::int64_t;
 
+/// The walk over the storages of one step. Holds references to its arguments.
 class StorageWalk {
  public:
   StorageWalk(const RecordedNetwork& network, const GroupedStep& step, RecordedTypes types,
@@ -30,6 +33,8 @@ class StorageWalk {
                                                         std::max<std::size_t>(1, step.backward.size()));
   }
 
+  /// Finds gradients first, since they are no activations; then adds inputs, decides widths, and adds all
+  /// other storages.
   StorageSums run() && {
     parameter_gradients();
     inputs();
@@ -43,14 +48,18 @@ class StorageWalk {
  private:
   std::uint32_t last_moment() const { return out_.lifetimes.moments - 1; }
   const TensorSize& size_of(const RecordedStorage& storage) const { return network_.sizes[storage.size]; }
+  /// Returns the key by which operands and gradients are matched with storages.
   ElementCount count_of(const TensorSize& size) const {
     return static_cast<ElementCount>(size.elements(batch_));
   }
 
+  /// Returns the moment of the model at which a recorded operator ran; those behind the step count as its
+  /// end.
   std::uint32_t moment(std::uint32_t recorded) const {
     return recorded < step_.moment_of.size() ? std::min(step_.moment_of[recorded], last_moment())
                                              : last_moment();
   }
+  /// Returns the operator of the model that a recorded one belongs to, or nullptr.
   const Operator* maker(std::uint32_t recorded) const {
     const std::uint32_t at = moment(recorded);
     const auto forward = static_cast<std::uint32_t>(step_.forward.size());
@@ -58,8 +67,8 @@ class StorageWalk {
     return at - forward < step_.backward.size() ? &step_.backward[at - forward].op : nullptr;
   }
 
-  /// Of the storages that outlive the step, made in backward: one of its size for each parameter that gets
-  /// ready.
+  /// Finds the storages of parameters' gradients. Of those made in backward that outlive the step, one of its
+  /// size is taken for each parameter that gets ready.
   void parameter_gradients() {
     is_gradient_.resize(network_.storages.size(), false);
     std::map<ElementCount, std::int64_t> wanted;
@@ -75,6 +84,7 @@ class StorageWalk {
     }
     for (std::uint32_t i = 0; i < network_.storages.size(); ++i) {
       const RecordedStorage& storage = network_.storages[i];
+      // A gradient outlives the step; storages freed in it are activations or temporaries.
       if (storage.freed || !is_made_in_backward(storage)) continue;
       const auto found = wanted.find(count_of(size_of(storage)));
       if (found == wanted.end() || found->second == 0) continue;
@@ -82,11 +92,12 @@ class StorageWalk {
     }
   }
 
+  /// True where an operator of backward makes the storage.
   bool is_made_in_backward(const RecordedStorage& storage) const {
     return storage.made < network_.operators.size() && network_.operators[storage.made].backward;
   }
 
-  /// The script holds on to its batch, which recordings may leave out.
+  /// Adds the batch, which the script keeps and recordings may leave out.
   void inputs() {
     std::map<SizeId, int> there;
     for (const RecordedStorage& storage : network_.storages) {
@@ -101,17 +112,20 @@ class StorageWalk {
     }
   }
 
+  /// Returns the bytes of a tensor as an amount; 16-bit elements count as 32 where types are not kept.
   Amount bytes_of_size(const TensorSize& size) const {
     const bool is_widened = is_16_bit(size.type) && types_ != RecordedTypes::kept;
     const double each = is_widened ? 4 : bytes_of(size.type);
     return amount_between(batch_, [&](double batch) { return each * size.elements(batch); });
   }
 
+  /// True where a storage exists when this recorded operator runs.
   bool lives(const RecordedStorage& storage, std::uint32_t recorded) const {
     return storage.made <= recorded && (!storage.freed || *storage.freed >= recorded);
   }
 
-  /// In the order in which storages are made.
+  /// Decides the widths of storages in the order in which they are made, because a width may follow from an
+  /// operand's.
   void decide_widths() {
     std::vector<std::uint32_t> order;
     for (std::uint32_t i = 0; i < network_.storages.size(); ++i) order.push_back(i);
@@ -122,6 +136,7 @@ class StorageWalk {
     for (std::uint32_t at = 0; at < network_.operators.size(); ++at) {
       const std::size_t first = next;
       while (next < order.size() && network_.storages[order[next]].made == at) ++next;
+      // Operands matter where a storage is made, and where a product may copy them.
       if (next > first || (maker_is_product(at) && !network_.operators[at].backward)) operands_of(at);
       for (std::size_t i = first; i < next; ++i) settle(order[i], at);
       for (std::size_t i = first; i < next; ++i)
@@ -129,11 +144,13 @@ class StorageWalk {
     }
   }
 
+  /// True where the model's operator for this recorded one has matrix products.
   bool maker_is_product(std::uint32_t at) const {
     const Operator* op = maker(at);
     return op != nullptr && op->product_count > 0;
   }
 
+  /// Finds the storages of an operator's floating-point operands by their number of elements.
   void operands_of(std::uint32_t at) {
     operands_.clear();
     for (const SizeId id : network_.operators[at].in) {
@@ -146,8 +163,8 @@ class StorageWalk {
     for (const std::uint32_t operand : operands_) copy_for_product(operand, at);
   }
 
-  /// A product under autocast reads a copy in 16 bits, which is kept in the operand's place where backward
-  /// frees the operand by a product.
+  /// Adds the 16-bit copy that a product reads under autocast. Where a product of backward frees the operand,
+  /// the copy is kept in the operand's place.
   void copy_for_product(std::uint32_t operand, std::uint32_t at) {
     const RecordedStorage& storage = network_.storages[operand];
     if (narrow_[operand] || is_16_bit(size_of(storage).type)) return;
@@ -159,6 +176,7 @@ class StorageWalk {
 
   bool is_product(std::uint32_t at) const { return maker_is_product(at); }
 
+  /// Decides the width of one storage by the operator that makes it.
   void settle(std::uint32_t storage, std::uint32_t at) {
     const Operator* op = maker(at);
     if (op == nullptr || op->cls == OperatorClass::embedding || !op->half_capable) return;
@@ -170,11 +188,12 @@ class StorageWalk {
                                                          [&](std::uint32_t o) { return narrow_[o]; });
   }
 
-  /// A byte on a GPU where a CPU makes a tensor of floating-point numbers.
+  /// Returns the share of a mask: a byte on a GPU where a CPU makes a tensor of floating-point numbers.
   WidthShare mask_share(ElementType type) const {
     return types_ == RecordedTypes::kept && is_16_bit(type) ? kAlwaysHalf : kMaskBytes;
   }
 
+  /// Returns the share of a storage in each width.
   WidthShare share_of(std::uint32_t i) const {
     const RecordedStorage& storage = network_.storages[i];
     const ElementType type = size_of(storage).type;
@@ -185,6 +204,7 @@ class StorageWalk {
     return narrow_[i] ? kNarrow : kWideFloat;
   }
 
+  /// Adds the lifetime of a storage. It has two parts where a copy replaces it under autocast.
   void add(std::uint32_t i) {
     const RecordedStorage& storage = network_.storages[i];
     const Amount bytes = bytes_of_size(size_of(storage));
@@ -194,6 +214,7 @@ class StorageWalk {
     if (replaced == replaced_.end()) {
       out_.lifetimes.activations.push_back({from, until, bytes, share_of(i)});
     } else {
+      // Under autocast the original ends where the copy begins; in other widths it lives on.
       const std::uint32_t last = std::clamp(replaced->second, from, until);
       out_.lifetimes.activations.push_back({from, last, bytes, share_of(i)});
       if (last < until) out_.lifetimes.activations.push_back({last + 1, until, bytes, kNotInAutocast});
@@ -205,6 +226,7 @@ class StorageWalk {
     }
   }
 
+  /// Counts a storage that autograd keeps, in all and for the layer that makes it.
   void save(const RecordedStorage& storage, Amount bytes) {
     out_.saved_bytes += bytes;
     const Operator* op = maker(storage.made);
@@ -217,9 +239,11 @@ class StorageWalk {
   double batch_;
   StorageSums out_;
   std::vector<bool> is_gradient_, narrow_;
-  std::unordered_map<ElementCount, std::uint32_t> latest_;     ///< the storage made last, by its elements
-  std::unordered_map<std::uint32_t, std::uint32_t> replaced_;  ///< by a copy, from that moment on
-  std::vector<std::uint32_t> operands_;                        ///< of the operator at hand
+  std::unordered_map<ElementCount, std::uint32_t> latest_;  ///< the storage made last, by its elements
+  /// The moment from which a copy replaces a storage.
+  std::unordered_map<std::uint32_t, std::uint32_t> replaced_;
+  /// Storages of the present operator's operands.
+  std::vector<std::uint32_t> operands_;
 };
 
 }  // namespace

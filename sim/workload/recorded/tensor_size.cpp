@@ -1,5 +1,5 @@
-// The grammar of sizes: a type, then dimensions in square brackets, each a constant, a multiple of the batch,
-// or the sum of both.
+// The grammar of sizes: a type, then dimensions in square brackets. Each dimension is a constant, a multiple
+// of the batch, or the sum of both.
 #include "sim/workload/recorded/tensor_size.hpp"
 
 #include <algorithm>
@@ -14,11 +14,12 @@
 namespace foretrain {
 namespace {
 
+/// The name and the width of an element type.
 struct ElementRow {
   std::string_view name;
   int bytes;
 };
-/// In the order of ElementType.
+/// Rows in the order of ElementType.
 constexpr std::array<ElementRow, 12> kElementRows{{{"f64", 8},
                                                    {"f32", 4},
                                                    {"f16", 2},
@@ -32,13 +33,14 @@ constexpr std::array<ElementRow, 12> kElementRows{{{"f64", 8},
                                                    {"b8", 1},
                                                    {"c64", 8}}};
 
+/// Returns the names of all types, from which the nearest one is proposed for a mistyped one.
 std::vector<std::string> element_names() {
   std::vector<std::string> names;
   for (const ElementRow& row : kElementRows) names.emplace_back(row.name);
   return names;
 }
 
-/// A whole number without sign at the beginning of `text`, which it takes away; false when there is none.
+/// Takes a whole number without sign from the beginning of `text`; returns false when there is none.
 bool take_number(std::string_view& text, std::int64_t& number) {
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (problem != std::errc{} || number < 0 || text.front() == '-') return false;
@@ -46,19 +48,21 @@ bool take_number(std::string_view& text, std::int64_t& number) {
   return true;
 }
 
+/// Takes the letter of the batch.
 bool take_batch(std::string_view& text) {
   if (!text.starts_with('B')) return false;
   text.remove_prefix(1);
   return true;
 }
 
-/// "7", "B", "49B" or "1+2B".
+/// Parses one dimension: "7", "B", "49B" or "1+2B". Returns false for any other text.
 bool parse_extent(std::string_view text, Extent& extent) {
   if (take_batch(text)) {
     extent.per_sample = 1;
     return text.empty();
   }
   std::int64_t number = 0;
+  // A number is a factor when the batch follows it, and a constant otherwise.
   if (!take_number(text, number)) return false;
   if (take_batch(text)) {
     extent.per_sample = number;
@@ -73,10 +77,12 @@ bool parse_extent(std::string_view text, Extent& extent) {
   return take_batch(text) && text.empty();
 }
 
+/// Returns a result that reports a fault, with a hint that may be empty.
 ParsedTensorSize bad_size(std::string fault, std::string hint) {
   return {{}, std::move(fault), std::move(hint)};
 }
 
+/// Returns the text of a dimension, which parse_extent() reads.
 std::string extent_text(const Extent& extent) {
   if (extent.per_sample == 0) return std::to_string(extent.fixed);
   const std::string growth = extent.per_sample == 1 ? "B" : fmt::format("{}B", extent.per_sample);
@@ -105,7 +111,9 @@ std::string to_string(const TensorSize& size) {
   return fmt::format("{}[{}]", name_of(size.type), fmt::join(extents, ","));
 }
 
+// Faults are phrased to follow the name of the tensor in a message.
 ParsedTensorSize parse_tensor_size(std::string_view text) {
+  // The parts of a size: the type, then the dimensions between the brackets.
   const std::size_t bracket = text.find('[');
   if (bracket == std::string_view::npos || !text.ends_with(']'))
     return bad_size("is no size", "a type and its dimensions, as in \"f32[B,3,224,224]\", \"i64[]\"");
@@ -129,6 +137,7 @@ ParsedTensorSize parse_tensor_size(std::string_view text) {
     if (parsed.size.dimensions.size() == kMostRecordedDimensions)
       return bad_size(fmt::format("has more than {} dimensions", kMostRecordedDimensions), "");
     parsed.size.dimensions.push_back(extent);
+    // A comma must be followed by a dimension.
     if (comma + 1 == rest.size()) return bad_size("ends with a comma", "");
     rest.remove_prefix(std::min(comma + 1, rest.size()));
   }

@@ -1,7 +1,13 @@
-// Autocast decides the width of a result by the operator that makes it: products compute in 16 bit, layers
-// that are not half capable in fp32, the others in the width of their operands (fp32 when they differ). An
-// operand of the other width is copied first; the copy lives as long as the operator needs it, and instead of
-// the operand where that would have been kept.
+// The storages of a tape with the moments at which they live, in every width in which activations are stored.
+//
+// Autocast decides the width of a result by the operator that makes it. Products compute in 16 bit, layers
+// that are not half capable in fp32. The others compute in the width of their operands, and in fp32 when
+// these differ. An operand of the other width is copied first. The copy lives as long as the operator needs
+// it; where backward needs the operand again, the copy is kept instead of it.
+//
+// The recorder handles the four ActivationWidths in one pass: every lifetime has its bytes in fp32 and, for
+// each width, the share of them that exists. A tensor whose life ends at different moments in different
+// widths gets several lifetimes, with disjoint shares.
 #include <algorithm>
 #include <utility>
 
@@ -10,13 +16,19 @@
 namespace foretrain {
 namespace {
 
+// Shares of the fp32 bytes by ActivationWidth: full, autocast, half, graph. kAsCounted is for integers and
+// masks. kFloats is 16 bit wherever the precision has 16 bits; kWide stays fp32 under autocast.
 constexpr std::array<float, 4> kAsCounted{1, 1, 1, 1}, kFloats{1, 0.5F, 0.5F, 0.5F}, kWide{1, 1, 0.5F, 0.5F};
+// Shares of the copy that autocast makes of an fp32 operand for an operator in 16 bit. With Upcast weights
+// the copy also exists in the width `half`.
 constexpr std::array<float, 4> kNarrowCopy{0, 0.5F, 0, 0}, kNarrowCopyOfWide{0, 0.5F, 0.5F, 0};
-/// CUDA keeps dropout's mask in one byte an element, the operators' table counts the four of a CPU.
+/// CUDA keeps dropout's mask in one byte an element; the table of operators counts the four of a CPU.
 constexpr std::array<float, 4> kMask{0.25F, 0.25F, 0.25F, 0.25F};
 
+/// The width in which autocast runs an operator: 16 bit, fp32, or that of its operands.
 enum class Width { narrow, wide, as_operands };
 
+/// Returns the width in which PyTorch's autocast runs this operator.
 Width width_of(const Operator& op) {
   if (op.narrows_result) return Width::as_operands;
   if (!op.half_capable || op.cls == OperatorClass::embedding) return Width::wide;
@@ -25,7 +37,8 @@ Width width_of(const Operator& op) {
 
 }  // namespace
 
-/// In 16 bits a loss keeps 32; a rewritten graph has it in 16.
+/// Returns, by ActivationWidth, the share of a storage's fp32 bytes that it takes. A tensor that stays wide,
+/// such as a loss, has 32 bits under `half` too; a rewritten graph stores it in 16.
 LifetimeRecorder::Share LifetimeRecorder::share_of(const StorageLife& life) {
   if (!life.is_float) return kAsCounted;
   if (life.stays_wide) return {1, life.is_half ? 0.5F : 1.0F, 1, 0.5F};
@@ -38,6 +51,8 @@ void LifetimeRecorder::make_input(double bytes, bool is_float) {
   storages_.push_back(std::move(life));
 }
 
+// `made` is the number of the operator to come, because now() counts the operators that have run. The width
+// is not known before that operator is given to run().
 void LifetimeRecorder::make(double bytes, const std::vector<Storage>& parents) {
   StorageLife life;
   life.bytes = bytes, life.parents = parents, life.made = life.last_read = now();
@@ -46,9 +61,9 @@ void LifetimeRecorder::make(double bytes, const std::vector<Storage>& parents) {
   storages_.push_back(std::move(life));
 }
 
-/// With weights in fp32 beside packed ones. Norms multiply by an fp32 weight and return fp32 whatever they
-/// read; a sum or a product of two widths is fp32 without a copy; matrix products and attention convert what
-/// they read.
+/// Decides the widths of a result where some weights are upcast to fp32 and the others are packed. Norms
+/// multiply by an fp32 weight and return fp32 whatever they read. A sum or a product of two widths is fp32
+/// and needs no copy. Matrix products and attention convert what they read.
 void LifetimeRecorder::settle_upcast(StorageLife& made, const Operator& op) {
   const auto is_wide_one = [this](Storage s) { return storages_[s].is_float && !storages_[s].is_half; };
   const bool multiplies = op.product_count > 0;
@@ -57,6 +72,7 @@ void LifetimeRecorder::settle_upcast(StorageLife& made, const Operator& op) {
   if (op.cls == OperatorClass::embedding)
     made.is_half = upcast_ != Upcast::all;
   else
+    // Element-wise work follows its operands: one in fp32 makes the result fp32.
     made.is_half = multiplies || (!computes_wide && std::ranges::none_of(made.parents, is_wide_one));
   made.stays_wide = !made.is_half;
   made.converts = op.cls == OperatorClass::copy && op.stays_wide;
@@ -78,6 +94,8 @@ void LifetimeRecorder::return_in_width_of(Storage made, Storage operand) {
   storages_[made].stays_wide = storages_[operand].stays_wide;
 }
 
+/// Decides the widths of a result from the operator that makes it, and records the copies in another width
+/// that autocast makes of its operands.
 void LifetimeRecorder::settle(StorageLife& made, const Operator& op) {
   if (upcast_ != Upcast::none) return settle_upcast(made, op);
   const Width width = width_of(op);
@@ -93,6 +111,7 @@ void LifetimeRecorder::settle(StorageLife& made, const Operator& op) {
     made.narrows = op.narrows_result;
     if (!made.narrows) return;
   }
+  // A compiled operator converts its operands in registers, unless it is a product, which needs a real copy.
   if (made.converts || (is_compiled_ && !made.both_kept)) return;
   for (const Storage parent : made.parents) {
     const Share share = share_of_cast(storages_[parent], made);
@@ -100,7 +119,8 @@ void LifetimeRecorder::settle(StorageLife& made, const Operator& op) {
   }
 }
 
-/// Of an operand's fp32 bytes those that its copy in the width of the operator takes.
+/// Returns, by ActivationWidth, the share of an operand's fp32 bytes that its copy in the operator's width
+/// takes. All shares are 0 where no copy is made.
 LifetimeRecorder::Share LifetimeRecorder::share_of_cast(const StorageLife& operand,
                                                         const StorageLife& made) const {
   if (!operand.is_float) return {};
@@ -111,6 +131,7 @@ LifetimeRecorder::Share LifetimeRecorder::share_of_cast(const StorageLife& opera
   return upcast_ == Upcast::none ? kNarrowCopy : kNarrowCopyOfWide;
 }
 
+// The results that make() announced belong to this operator: their widths follow from it.
 void LifetimeRecorder::run(const Operator& op) {
   for (const Storage storage : unsettled_) settle(storages_[storage], op);
   unsettled_.clear();
@@ -118,6 +139,7 @@ void LifetimeRecorder::run(const Operator& op) {
   ++operators_;
 }
 
+// Bytes that are no tensor live from the operator that ran last, whose index is now() - 1.
 void LifetimeRecorder::keep(Amount bytes) {
   Share share = kAsCounted;
   if (last_ && last_->cls == OperatorClass::attention) share = kFloats;
@@ -126,6 +148,9 @@ void LifetimeRecorder::keep(Amount bytes) {
   kept_bytes_.push_back({bytes, share, now() - (now() > 0 ? 1 : 0)});
 }
 
+/// Closes a node of the tape: what was kept since the last node belongs to this one. A copy that the operator
+/// made of a kept operand is kept instead of it, in the widths in which the copy exists. Copies that backward
+/// does not read live during their operator alone.
 void LifetimeRecorder::add_node(Storage made) {
   Node node;
   node.bytes = std::exchange(kept_bytes_, {});
@@ -152,8 +177,11 @@ void LifetimeRecorder::add_node(Storage made) {
   nodes_.push_back(std::move(node));
 }
 
+// A node that gets no gradient keeps nothing.
 void LifetimeRecorder::drop_node() { kept_.clear(), kept_bytes_.clear(); }
 
+// Nodes are played in reversed order of add_node(), so the node of `tensor` is the last in nodes_. Everything
+// that it keeps lives up to its last step, and so does the gradient of its result.
 void LifetimeRecorder::play(Tensor tensor, std::uint32_t last) {
   const Node node = std::move(nodes_.back());
   nodes_.pop_back();
@@ -171,6 +199,10 @@ void LifetimeRecorder::play(Tensor tensor, std::uint32_t last) {
   }
 }
 
+/// Records the gradient that a node hands to a parent. The first contribution opens the lifetime of the
+/// parent's gradient, which play() extends until the parent's node has run. Later contributions are
+/// temporary: they are added to the first. A view passes on the gradient that it received, without new
+/// memory.
 void LifetimeRecorder::hand_gradient(const Handed& handed) {
   gradient_of_.resize(
       std::max<std::size_t>(gradient_of_.size(), std::max(handed.parent, handed.made) + std::size_t{1}),
@@ -185,7 +217,8 @@ void LifetimeRecorder::hand_gradient(const Handed& handed) {
   }
   if (is_first) gradient = static_cast<std::uint32_t>(out_.activations.size());
   if (is_first || !handed.is_view) add(now() + handed.first, now() + handed.last, {0, handed.bytes}, share);
-  // An operator in fp32 makes its operand's gradient in fp32; it is converted once it is whole.
+  // An operator in fp32 makes its operand's gradient in fp32; it is converted once it is whole. Counted here
+  // is the half of the fp32 bytes by which that gradient exceeds one in 16 bit.
   const StorageLife& made = storages_[handed.made_storage];
   if (handed.is_view || is_compiled_ || made.converts || !made.computes_wide()) return;
   Share wider = share_of_cast(of, made);
@@ -193,6 +226,7 @@ void LifetimeRecorder::hand_gradient(const Handed& handed) {
   if (wider != Share{}) add(now() + handed.first, now() + handed.last, {0, handed.bytes}, wider);
 }
 
+// A parameter's gradient lives from the first step that makes it; finish() extends it to the end of the step.
 void LifetimeRecorder::parameter_gradient(std::uint32_t parameter, double bytes, std::uint32_t step) {
   has_gradient_.resize(std::max<std::size_t>(has_gradient_.size(), parameter + std::size_t{1}), 0);
   if (std::exchange(has_gradient_[parameter], std::uint8_t{1}) != 0) return;
@@ -203,8 +237,8 @@ void LifetimeRecorder::add(std::uint32_t from, std::uint32_t until, Amount bytes
   out_.activations.push_back({from, std::max(from, until), bytes, share});
 }
 
-/// A lifetime for all widths that need it as long: where a copy is kept, autocast and weights of 16 bits may
-/// need the original for less long than fp32.
+/// Adds one lifetime for all widths that need a storage equally long. Where a copy is kept, autocast and
+/// 16-bit weights may need the original for less long than fp32 does.
 void LifetimeRecorder::add_storage(const StorageLife& life) {
   const auto last = [&life](std::uint32_t kept) { return std::max(life.last_read, kept); };
   const std::array<std::uint32_t, 4> ends{last(life.kept), last(life.kept_autocast), last(life.kept_half),
@@ -221,6 +255,7 @@ void LifetimeRecorder::add_storage(const StorageLife& life) {
   }
 }
 
+// A step without backward operators still has one moment behind the forward pass.
 Lifetimes LifetimeRecorder::finish(std::uint32_t backward_steps) && {
   out_.moments = now() + std::max(backward_steps, std::uint32_t{1});
   const std::uint32_t end = out_.moments - 1;

@@ -1,5 +1,5 @@
-// A running sum over the moments: each lifetime adds its bytes where it begins and takes them away after its
-// end.
+// A difference array over the moments: each lifetime adds its bytes where it begins and subtracts them after
+// its end. The running sum is the memory in use at each moment, and its maximum is the peak.
 #include "sim/workload/tape/lifetimes.hpp"
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 namespace foretrain {
 namespace {
 
+/// Adds the lifetimes, at `share` of their bytes, to the change of memory at each moment.
 void add(std::vector<double>& change, const std::vector<Lifetime>& lifetimes, double batch,
          ActivationWidth width, double share = 1) {
   for (const Lifetime& life : lifetimes) {
@@ -34,6 +35,7 @@ Lifetimes with_held_block_inputs(const Lifetimes& lifetimes) {
   const std::uint32_t end = lifetimes.moments - 1;
   for (const Lifetime& life : lifetimes.activations) {
     if (!life.enters_block) continue;
+    // The gradient of a block's input appears when the input is read for the last time.
     Lifetime gradient = life;
     gradient.from = life.until;
     gradient.until = end;

@@ -1,5 +1,8 @@
-// A copy begins when a tensor is made; the GPU keeps it until the copy has ended, which the next few tensors
-// stand for. It is called back while backward is at the tensor before it.
+// Moves kept activations to host memory and lists the copies that the step has to make.
+//
+// A copy begins when a tensor is made. The GPU keeps the tensor until the copy has ended; this is taken to be
+// the case when the next few tensors have been made. The tensor is called back while backward works on the
+// tensor that it needs before this one.
 #include "sim/workload/tape/offload.hpp"
 
 #include <algorithm>
@@ -11,11 +14,12 @@ namespace foretrain {
 
 namespace {
 
-/// torchtune keeps so many tensors whose copies may still run (OffloadActivations, max_fwd_stash_size); the
-/// form on the compute stream lets go of a tensor when its block has run.
+/// Number of tensors whose copies may still run at a time: torchtune's default (OffloadActivations,
+/// max_fwd_stash_size). The form on the compute stream frees a tensor when its block has run.
 constexpr std::size_t kStash = 5, kInTurn = 1;
 constexpr double kSmallestOffloaded = 1024;  ///< bytes (min_offload_size)
 
+/// Computes the offloaded form of one network. Holds a reference to the network that it is made for.
 class Offloading {
  public:
   Offloading(const ExpandedModel& model, ActivationOffload how)
@@ -26,6 +30,8 @@ class Offloading {
         backward_(static_cast<std::uint32_t>(model.backward.size())),
         head_(first_of_head()) {}
 
+  // Splits the lifetimes into moved and unmoved ones, decides when each copy starts and ends, and adds what
+  // remains of the moved ones on the GPU.
   ExpandedModel make() {
     ExpandedModel out = model_;
     out.offloaded = {how_, forward_, backward_, {}};
@@ -45,7 +51,7 @@ class Offloading {
   }
 
  private:
-  /// From this layer on a network makes its scores and its loss.
+  /// Returns the layer of the last forward product: from there on the network makes its scores and its loss.
   std::uint32_t first_of_head() const {
     for (std::size_t i = model_.forward.size(); i > 0; --i) {
       if (model_.forward[i - 1].product_count > 0) return model_.forward[i - 1].layer;
@@ -53,6 +59,8 @@ class Offloading {
     return 0;
   }
 
+  /// True for tensors that wait for backward: made in the forward pass before the head, not the batch itself,
+  /// and at least kSmallestOffloaded bytes a sample.
   bool is_moved(const Lifetime& life) const {
     const bool is_kept = life.from < forward_ && life.until >= forward_ && backward_ > 0;
     if (!is_kept || model_.forward[life.from].layer >= head_) return false;
@@ -63,8 +71,8 @@ class Offloading {
 
   std::uint32_t block_of(std::uint32_t step) const { return blocks_[model_.backward[step].op.layer]; }
 
-  /// What goes into a recomputed block is needed when the block runs once more, anything else when the step
-  /// that ends its life does.
+  /// Returns the backward step that waits for the tensor. The input of a recomputed block is needed when the
+  /// block runs once more, another tensor in the step that ends its life.
   std::uint32_t needed_at(const Lifetime& life) const {
     std::uint32_t step = std::min(life.until - forward_, backward_ - 1);
     if (!life.enters_block) return step;
@@ -73,7 +81,8 @@ class Offloading {
     return step;
   }
 
-  /// A tensor whose life differs by width has a lifetime for each, with the shares of the others 0.
+  /// True for two lifetimes of one tensor that ends at different moments by width; each has share 0 in the
+  /// widths of the other.
   static bool is_other_width(const Lifetime& a, const Lifetime& b) {
     bool shares = false;
     for (std::size_t width = 0; width < a.share.size(); ++width)
@@ -82,7 +91,7 @@ class Offloading {
            a.bytes.per_sample == b.bytes.per_sample;
   }
 
-  /// One tensor of each, back when the first width needs it.
+  /// Joins the lifetimes of one tensor to a single copy, which is back when the first width needs it.
   static void join_widths(std::vector<OffloadedTensor>& tensors) {
     std::vector<OffloadedTensor> joined;
     for (const OffloadedTensor& tensor : tensors) {
@@ -99,7 +108,8 @@ class Offloading {
     tensors = std::move(joined);
   }
 
-  /// When copies must have ended, and from when on they may run back.
+  /// Sets the forward operator before which each copy must have ended, and the backward step from which the
+  /// copy back may run. A copy back on the second stream may begin when the previous tensor is needed.
   void settle(std::vector<OffloadedTensor>& tensors) const {
     const std::size_t stash = how_ == ActivationOffload::saved_tensors ? kStash : kInTurn;
     for (std::size_t i = 0; i + stash < tensors.size(); ++i) tensors[i].gone = tensors[i + stash].made;
@@ -115,9 +125,10 @@ class Offloading {
     }
   }
 
+  /// Adds the two lives of a moved tensor on the GPU: until its copy has ended, and from its copy back on.
   void add_lives(const OffloadedTensor& tensor, Lifetimes& out) const {
     const Lifetime& life = tensor.life;
-    // What was not copied when backward began is still there (torchtune's stash).
+    // torchtune's stash: the last tensors are still on the GPU when backward begins, and are not copied.
     const bool stays = tensor.gone >= forward_ && how_ == ActivationOffload::saved_tensors;
     Lifetime first = life, second = life;
     first.enters_block = second.enters_block = false;

@@ -1,13 +1,14 @@
-// Activations that wait for backward in host memory.
+// Activation offload: activations that wait for backward in host memory.
 #pragma once
 
 #include "sim/workload/lowering/operators.hpp"
 
 namespace foretrain {
 
-/// The same network with its kept activations moved to the host as `how` says: their lifetimes on the GPU end
-/// once they are copied, and begin anew before backward reads them. Of a recomputed network (tape/recompute)
-/// these are the inputs of its blocks. Nothing of the head and the loss is moved.
+/// Returns the same network with kept activations moved to the host as `how` says. Their lifetimes on the GPU
+/// end once they are copied and begin again before backward reads them. The moved tensors of a recomputed
+/// network (tape/recompute) are the inputs of its blocks. Nothing of the head and the loss is moved. The
+/// network is returned unchanged for `none` and for an empty one.
 ExpandedModel with_offloaded_activations(const ExpandedModel& model, ActivationOffload how);
 
 }  // namespace foretrain

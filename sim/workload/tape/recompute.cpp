@@ -1,7 +1,9 @@
-// Moments are forward operators, then backward steps; operators that are put in between move the later ones.
+// Activation recomputation trades a second forward pass of a block for its activations: only the block's
+// input is kept.
 //
-// Recomputation trades a second forward pass of a block for its activations: only the block's input is kept.
-// Operators are inserted before the block's first backward step.
+// Moments are forward operators, then backward steps. The forward operators of a block are inserted before
+// its first backward step, so later moments move; moved() maps an old moment to the new one. A lifetime
+// inside a block is split in two: one until the block's forward ends, and one from the second run on.
 #include "sim/workload/tape/recompute.hpp"
 
 #include <algorithm>
@@ -14,8 +16,8 @@ namespace foretrain {
 
 namespace {
 
-/// "encoder.layers.3" of "encoder.layers.3.self_attn": up to the first part that is a number, which has a
-/// name before it and parts behind it; empty without such a number.
+/// Returns "encoder.layers.3" for "encoder.layers.3.self_attn": the path up to the first part that is a
+/// number, with a name before it and parts behind it. Returns an empty path where there is no such number.
 std::string_view numbered_path(std::string_view path) {
   for (std::size_t at = path.find('.'); at != std::string_view::npos;) {
     const std::size_t end = path.find('.', at + 1);
@@ -30,7 +32,8 @@ std::string_view numbered_path(std::string_view path) {
   return {};
 }
 
-/// Moments or places in a list, the last one included; none where `from` is behind it.
+/// A range of moments or of places in a list, the last one included. It is empty where `from` is behind
+/// `last`.
 struct Span {
   std::uint32_t from = 1, last = 0;
   bool holds(std::uint32_t at) const { return from <= at && at <= last; }
@@ -40,6 +43,7 @@ struct Span {
   }
 };
 
+/// Computes the recomputed form of one network. Holds a reference to the network that it is made for.
 class Recomputed {
  public:
   explicit Recomputed(const ExpandedModel& model)
@@ -54,6 +58,8 @@ class Recomputed {
     forget_scattered();
   }
 
+  // Copies the backward steps, with each block's forward operators before the block's first step, and then
+  // maps every lifetime to the new moments. moved_ holds the new moment of each backward step.
   ExpandedModel make() {
     ExpandedModel out = model_;
     out.backward.clear();
@@ -75,7 +81,7 @@ class Recomputed {
  private:
   std::uint32_t block_of(const Operator& op) const { return blocks_[op.layer]; }
 
-  /// Blocks with operators of others between theirs cannot be run once more by themselves.
+  /// Marks blocks whose operators do not stand together as no blocks: they cannot be run again by themselves.
   void forget_scattered() {
     std::vector<std::uint32_t> own(forward_.size(), 0);
     for (const Operator& op : model_.forward) ++own[block_of(op)];
@@ -85,44 +91,48 @@ class Recomputed {
     }
   }
 
-  /// `again_`: the moment at which a block's first operator runs once more.
+  /// Appends the block's forward operators to the backward pass. `again_` is the moment at which the first of
+  /// them runs.
   void add_forward(std::uint32_t block, ExpandedModel& out) {
     again_[block] = forward_steps_ + static_cast<std::uint32_t>(out.backward.size());
     const Span span = forward_[block];
     for (std::uint32_t i = span.from; i <= span.last; ++i) out.backward.push_back({model_.forward[i], {}});
   }
 
+  /// Returns the new moment of an old one; forward moments keep their place.
   std::uint32_t moved(std::uint32_t moment) const {
     return moment < forward_steps_ || moved_.empty()
                ? moment
                : moved_[std::min<std::size_t>(moment - forward_steps_, moved_.size() - 1)];
   }
-  /// Of the block whose forward makes what lives from then on; 0: of none.
+  /// Returns the block whose forward pass makes what lives from this moment on; 0 for none.
   std::uint32_t maker_of(std::uint32_t moment) const {
     if (moment >= forward_steps_) return 0;
     return block_of(model_.forward[moment]);
   }
 
-  /// Made in the forward pass, and read by a block's backward.
+  /// True for a tensor that is made in the forward pass and read last by a recomputed block's backward.
   bool enters_block(const Lifetime& life) const {
     if (life.from >= forward_steps_ || life.until < forward_steps_) return false;
     const std::size_t step = life.until - forward_steps_;
     return step < model_.backward.size() && again_[block_of(model_.backward[step].op)] > 0;
   }
 
-  /// The block that reads last what another made; 0: none does in the forward pass.
+  /// Returns the block that is the last to read in the forward pass what another block made; 0 for none.
   std::uint32_t reader_of(const Lifetime& life, std::uint32_t maker) const {
     if (life.until >= forward_steps_) return 0;
     const std::uint32_t reader = block_of(model_.forward[life.until]);
     return reader != maker && again_[reader] > 0 ? reader : 0;
   }
 
+  // The cases, in their order: the input of a block, a tensor outside of blocks, a temporary of the forward
+  // pass, a tensor that leaves its block, and a tensor inside it.
   void add_life(const Lifetime& life, Lifetimes& out) const {
     const std::uint32_t block = maker_of(life.from);
     const auto add = [&](std::uint32_t from, std::uint32_t until, bool enters_block = false) {
       out.activations.push_back({from, until, life.bytes, life.share, enters_block});
     };
-    // The batch is there all the time, whoever reads it first.
+    // The batch lives during the whole step, whoever reads it first.
     const bool is_batch = life.from == 0 && life.until + 1 == model_.lifetimes.moments;
     // A checkpoint saves what goes into its block, whether or not an operator of the block does.
     if (const std::uint32_t reader = is_batch ? 0 : reader_of(life, block); reader > 0)
@@ -134,8 +144,8 @@ class Recomputed {
     const bool ends_in_forward = life.until < forward_steps_;
     if (ends_in_forward) {
       add(life.from, life.until);
-      // What the block alone uses comes and goes once more; what leaves it is not made a second time for
-      // others.
+      // A temporary of the block exists again in the second run. What leaves the block is not made a second
+      // time for its readers.
       if (forward.holds(life.until)) add(again, again_[block] + (life.until - forward.from));
       return;
     }
@@ -149,6 +159,7 @@ class Recomputed {
   std::vector<std::uint32_t> blocks_;  ///< by layer
   std::uint32_t forward_steps_;
   std::vector<Span> forward_, backward_;  ///< by block: places in the two lists
+  // again_: by block, moment at which it runs again, 0 for blocks that do not. moved_: by old backward step.
   std::vector<std::uint32_t> again_, moved_;
 };
 

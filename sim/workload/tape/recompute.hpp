@@ -1,5 +1,5 @@
-// Activation checkpointing: of every block of a network only what goes in is kept, and backward runs the
-// block once more before it.
+// Activation checkpointing: only the inputs of a network's blocks are kept, and backward runs the forward
+// pass of each block again before its own steps.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace foretrain {
 
-/// Where repeated blocks stand in a network: by layer the number of its block from 1, 0 for layers in none.
-/// Blocks are told by the numbers in their paths ("layers.3.self_attn").
+/// Returns, by layer, the number of its repeated block from 1, and 0 for layers outside of blocks. A block is
+/// recognized by the number in its path ("layers.3.self_attn").
 std::vector<std::uint32_t> numbered_blocks(const ExpandedModel& model);
 
-/// The network as torch.utils.checkpoint around each numbered block runs it: before the first step of a
-/// block's backward stand its forward operators once more, with its layers. Tensors of a block that only its
-/// own backward needs are there until the block's forward ends, and again from where they are computed anew;
-/// what goes into a block stays. Without such blocks the network as it is.
+/// Returns the network as torch.utils.checkpoint around each numbered block runs it. The forward operators of
+/// a block stand again before the first step of its backward, with its layers. Tensors that only the block's
+/// own backward needs live until the block's forward ends, and again from where they are computed anew. The
+/// input of a block stays. A network without such blocks is returned as it is.
 ExpandedModel with_recomputed_blocks(const ExpandedModel& model);
 
 }  // namespace foretrain

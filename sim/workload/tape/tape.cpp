@@ -1,13 +1,15 @@
 // The tape of a forward pass and its reversal into the backward pass.
 //
 // Autograd runs the ready node that was created last. Every consumer of a tensor is created after its
-// producer, so the node created last among those not yet run is always ready, and the order is simply the
-// reversed tape. A gradient that meets an earlier one is added by an operator of its own, right after the
-// node that made it and before the parameters of that node are handed on.
+// producer. The node created last among those not yet run is therefore always ready, and the order is simply
+// the reversed tape. A gradient that meets an earlier one is added by an operator of its own. That operator
+// stands right after the node that made the gradient, and before the parameters of that node are reported as
+// ready.
 //
 // The tape holds what autograd saves. An operator says which of its operands and results backward reads; a
-// tensor lives until the last node that reads it has run. Memory of activations follows from these lifetimes
-// and is not a sum over layers.
+// tensor lives until the last node that reads it has run. The memory of activations follows from these
+// lifetimes and is not a sum over layers. Recording and reversal take time linear in the number of operators
+// and tensors.
 #include "sim/workload/tape/tape.hpp"
 
 #include <utility>
@@ -21,12 +23,13 @@ namespace foretrain {
 
 namespace {
 
+/// True for a backward operator whose only result is the gradient of weights.
 bool makes_weights_only(const Operator& op) {
   if (op.cls == OperatorClass::embedding || op.cls == OperatorClass::reduction) return true;
   return op.product_count == 1 && op.products[0].grows == Product::Grows::depth;
 }
 
-/// The second product is the one for the weights.
+/// Removes the product that makes the gradient of the weights: the second one of the operator.
 void drop_weight_product(Operator& op) {
   if (op.product_count < 2) return;
   const Product& product = op.products[1];
@@ -35,7 +38,8 @@ void drop_weight_product(Operator& op) {
   op.kernels -= 1, op.product_count = 1;
 }
 
-/// What is left where frozen parameters get no gradient; a step that made nothing else goes.
+/// Returns the steps that remain where frozen parameters get no gradient. A step that made nothing else is
+/// removed.
 std::vector<BackwardStep> without_frozen(std::vector<BackwardStep> steps) {
   std::vector<BackwardStep> out;
   for (BackwardStep& step : steps) {
@@ -61,6 +65,7 @@ void Tape::fail(std::string message, std::string hint) {
   if (failure_.empty()) failure_ = std::move(message), failure_hint_ = std::move(hint);
 }
 
+// The label of shared weights and the number of calls of a recurrence hold for one layer.
 void Tape::begin_layer(std::string path) {
   model_.layer_names.push_back(std::move(path));
   model_.layer_traces.emplace_back();
@@ -68,6 +73,7 @@ void Tape::begin_layer(std::string path) {
   trained_since_result_ = trainability_.is_everything(), begins_parameters_ = true;
 }
 
+// The last tensor of a layer is its result, which layer_traces reports.
 TensorId Tape::add_tensor(TapeTensor tensor) {
   model_.largest_activation_elements = std::max(model_.largest_activation_elements, tensor.shape.elements());
   if (!model_.layer_traces.empty()) model_.layer_traces.back().result = tensor.shape;
@@ -76,6 +82,7 @@ TensorId Tape::add_tensor(TapeTensor tensor) {
   return static_cast<TensorId>(tensors_.size() - 1);
 }
 
+// Token indices are int64; other tensors count with fp32 elements.
 std::uint32_t Tape::add_storage(const Shape& shape) {
   storage_saved_.push_back(0);
   storage_bytes_.push_back(part_ * (shape.kind == ShapeKind::tokens ? 8 : 4) *
@@ -121,9 +128,11 @@ const std::vector<TensorId>* Tape::named(std::string_view name) const {
   return found == names_.end() ? nullptr : &found->second;
 }
 
+// The first parameter after a result begins a new node, whose parameters decide whether it trains.
 std::uint32_t Tape::parameter(std::string_view suffix, std::int64_t elements) {
   if (std::exchange(begins_parameters_, false)) trained_since_result_ = trainability_.is_everything();
   std::uint32_t parameter = 0;
+  // Adapters have parameters of their own even in layers that share their weights.
   if (label_.empty() || in_adapter_) {
     parameter = add_parameter(fmt::format("{}.{}", layer_path(), suffix), elements);
   } else {
@@ -152,7 +161,7 @@ void Tape::untrained(std::string_view suffix, std::int64_t elements) {
   model_.frozen.push_back({fmt::format("{}.{}", layer_path(), suffix), elements, current_layer()});
 }
 
-/// Element-wise work on fp32 beside weights of 16 bits moves fp32.
+/// Widens element-wise work to fp32 where its result is fp32 beside weights of 16 bits.
 void Tape::widen(Operator& op, std::uint32_t made) const {
   const bool follows_operands =
       op.product_count == 0 && op.half_capable && op.width == ElementWidth::by_precision;
@@ -168,7 +177,8 @@ void Tape::forward(Operator op) {
   model_.forward.push_back(op);
 }
 
-/// A loop also makes the weights' gradients at every step; they are added up.
+/// Returns the backward steps of a layer that runs as a loop. The loop makes the weights' gradients at every
+/// step; one more operator adds them up.
 std::vector<BackwardStep> Tape::stepwise(std::vector<BackwardStep> steps) const {
   std::vector<BackwardStep> out;
   for (BackwardStep& step : steps) {
@@ -183,6 +193,7 @@ std::vector<BackwardStep> Tape::stepwise(std::vector<BackwardStep> steps) const 
   return out;
 }
 
+// A result without gradient has no node, and nothing is kept for it.
 void Tape::node(std::vector<BackwardStep> steps, std::vector<TensorId> parents, TensorId made) {
   if (!tensors_[made].needs_gradient) {
     kept_.clear(), kept_bytes_ = {};
@@ -201,6 +212,7 @@ void Tape::save(Amount bytes) {
   kept_bytes_ += bytes;
 }
 
+// Views share a storage with their tensor: each storage counts once.
 void Tape::count_kept() {
   count(kept_bytes_);
   for (const TensorId tensor : kept_) {
@@ -221,8 +233,9 @@ void Tape::save(TensorId tensor) {
   kept_.push_back(tensor);
 }
 
-/// Tells what the node's steps, from `first` on, leave behind and release.
+/// Reports to the recorder what the node's steps, from `first` on, leave behind and release.
 void Tape::follow(const Node& node, std::uint32_t first) {
+  // `last` is the node's last step. A node without steps, a view, has first == last.
   const auto last = std::max(
       first, static_cast<std::uint32_t>(model_.backward.size()) - (model_.backward.size() > first ? 1 : 0));
   for (const TensorId parent : node.parents) {
@@ -242,6 +255,8 @@ void Tape::follow(const Node& node, std::uint32_t first) {
   }
 }
 
+// A parent that has a gradient already gets one more operator, which adds the new contribution. The
+// parameters of the node are ready only behind that operator, so they move to it.
 void Tape::play(Node& node, std::vector<std::uint8_t>& has_gradient) {
   const auto first = static_cast<std::uint32_t>(model_.backward.size());
   for (BackwardStep& step : node.steps) {

@@ -1,5 +1,5 @@
-// Kernels of the frameworks by their sources and counts (docs/models/large_models.md); what no source says
-// is as in its neighbour's row.
+// Kernels of the frameworks by their sources and counts (docs/models/large_models.md). A value that no source
+// gives is that of the most similar framework.
 #include "sim/workload/transformer/layer_kernels.hpp"
 
 #include <algorithm>
@@ -8,7 +8,8 @@ namespace foretrain {
 
 namespace {
 
-/// Eager PyTorch operators around flash attention, norms by Triton; products of a gathered input in three.
+/// nanotron: eager PyTorch operators around flash attention, and norms by Triton. The product of a gathered
+/// input is done in three.
 LayerKernels nanotron() {
   return {.framework = LlmFramework::nanotron,
           .name = "nanotron",
@@ -43,8 +44,8 @@ LayerKernels nanotron() {
           .pipeline_skew = microseconds(205)};
 }
 
-/// Transformer Engine: norm and product in one module, fused rotary, gate and loss; weight gradients added
-/// to fp32 by the product.
+/// Megatron-LM with Transformer Engine: norm and product in one module, fused rotary positions, gate and
+/// loss. The product adds weight gradients to fp32.
 LayerKernels megatron_te() {
   return {.framework = LlmFramework::megatron_te,
           .name = "megatron",
@@ -63,7 +64,8 @@ LayerKernels megatron_te() {
           .layer = microseconds(80)};
 }
 
-/// Megatron's own modules before Transformer Engine: softmax and bias fused, one kernel more here and there.
+/// Megatron-LM's own modules before Transformer Engine: softmax and bias are fused, and some parts need one
+/// kernel more.
 LayerKernels megatron() {
   LayerKernels row = megatron_te();
   row.framework = LlmFramework::megatron, row.name = "megatron-core-local";
@@ -72,7 +74,7 @@ LayerKernels megatron() {
   return row;
 }
 
-/// torch.compile fuses what is between products.
+/// torchtitan: torch.compile fuses the work between products.
 LayerKernels torchtitan() {
   return {.framework = LlmFramework::torchtitan,
           .name = "torchtitan",
@@ -91,6 +93,7 @@ LayerKernels torchtitan() {
           .layer = microseconds(60)};
 }
 
+/// DeepSpeed: Megatron's modules without its overlap of gradients and its fused accumulation.
 LayerKernels deepspeed() {
   LayerKernels row = megatron();
   row.framework = LlmFramework::deepspeed, row.name = "deepspeed";
@@ -99,8 +102,8 @@ LayerKernels deepspeed() {
   return row;
 }
 
-/// Megatron-DeepSpeed and GPT-NeoX as their scripts of 2022 start them: Megatron-LM's modules of that time,
-/// whose attention keeps all scores unless --use-flash-attn (later) is given.
+/// Megatron-DeepSpeed and GPT-NeoX as their scripts of 2022 start them: Megatron-LM's modules of that time.
+/// Their attention keeps all scores unless --use-flash-attn (added later) is given.
 LayerKernels megatron_deepspeed() {
   LayerKernels row = deepspeed();
   row.framework = LlmFramework::megatron_deepspeed, row.name = "megatron-deepspeed";
@@ -108,7 +111,7 @@ LayerKernels megatron_deepspeed() {
   return row;
 }
 
-/// Eager modules under FSDP1: layer norms in fp32 or 16 bit, flash attention by Triton or CUDA.
+/// LLM Foundry: eager modules under FSDP1, layer norms in fp32 or 16 bit, flash attention by Triton or CUDA.
 LayerKernels llm_foundry() {
   return {.framework = LlmFramework::llm_foundry,
           .name = "llm-foundry",
@@ -129,6 +132,7 @@ LayerKernels llm_foundry() {
           .layer = microseconds(150)};
 }
 
+/// InternEvo: Megatron's modules with FlashAttention-2.
 LayerKernels internevo() {
   LayerKernels row = megatron();
   row.framework = LlmFramework::internevo, row.name = "internevo";
@@ -138,7 +142,7 @@ LayerKernels internevo() {
   return row;
 }
 
-/// XLA: one program, whose host does nothing between kernels.
+/// MaxText: XLA makes one program, so the host does nothing between kernels.
 LayerKernels maxtext() {
   LayerKernels row = torchtitan();
   row.framework = LlmFramework::maxtext, row.name = "maxtext";
@@ -150,7 +154,7 @@ LayerKernels maxtext() {
 }
 
 /// A script's own eager modules (Hugging Face's Llama): RMSNorm in six kernels, rotary positions in ten over
-/// halves, silu and product apart.
+/// halves, silu and its product apart.
 LayerKernels pytorch() {
   LayerKernels row = llm_foundry();
   row.framework = LlmFramework::pytorch, row.name = "pytorch";

@@ -1,8 +1,9 @@
-// A layer is attention and a feed-forward part, each behind a norm and added to what came in.
+// A transformer layer as a list of steps: attention and a feed-forward part, each behind a norm and added to
+// its input.
 //
-// A layer is a list of steps: products, memory-bound kernels and exchanges, for one rank, in the order of the
-// framework. Under tensor parallelism products become narrower and exchanges appear between them; under
-// context parallelism attention goes in parts.
+// The steps are products, memory-bound kernels and exchanges of one rank, in the order of the framework.
+// Under tensor parallelism products become narrower and exchanges appear between them. Under context
+// parallelism attention is done in parts. Recomputation adds the steps that backward repeats.
 #include "sim/workload/transformer/layer_program.hpp"
 
 #include <algorithm>
@@ -24,6 +25,8 @@ struct LayerSizes {
   LinearSize out_of_heads, up, down;
 };
 
+/// Returns the sizes of one rank. Heads and inner width are divided among tensor ranks, with at least one
+/// head each.
 LayerSizes sizes_of(const TransformerShape& shape, const LayerSlice& slice) {
   const std::int64_t rows = slice.tokens(), t = slice.tensor, d = shape.head_dim;
   const std::int64_t heads = std::max<std::int64_t>(1, shape.heads / t);
@@ -47,6 +50,7 @@ LayerSizes sizes_of(const TransformerShape& shape, const LayerSlice& slice) {
   return sizes;
 }
 
+/// The steps of one layer on one rank, in all variants of recomputation.
 class LayerSteps {
  public:
   LayerSteps(const TransformerShape& shape, const LayerSlice& slice, bool with_experts,
@@ -60,17 +64,17 @@ class LayerSteps {
 
   std::vector<LayerStep> forward() const;
   std::vector<LayerStep> backward() const;
-  /// Forward without what Recompute::save_qkv keeps and what backward does not look at.
+  /// Returns forward without what Recompute::save_qkv keeps and what backward does not read.
   std::vector<LayerStep> needed_again() const;
   double saved_bytes() const;
-  /// Of recomputation by operator: forward without every second product and the attention core, and the bytes
-  /// that are kept: those products' results, the core's and the layer's input.
+  /// Recomputation by operator: forward without every second product and the attention core, and the kept
+  /// bytes, which are those products' results, the core's and the layer's input.
   std::vector<LayerStep> again_by_operator() const;
   double saved_by_operator() const;
-  /// Of one module of Megatron-LM: what its output was kept in, and what makes that anew.
+  /// A module of Megatron-LM: the bytes that its output took, and the steps that make it again.
   double bytes_of(LayerModule module) const;
   void run_again(LayerModule module, std::vector<LayerStep>& steps) const;
-  /// Of Recompute::save_qkv.
+  /// Returns the bytes that Recompute::save_qkv keeps.
   double kept_bytes() const { return 2 * (sizes_.norm + sizes_.query + 2 * sizes_.key); }
 
  private:
@@ -94,7 +98,7 @@ class LayerSteps {
   LayerSizes sizes_;
 };
 
-/// Rotary positions, and the copies that bring heads where the kernel wants them.
+/// Writes rotary positions, and the copies that bring heads into the layout of the attention kernel.
 void LayerSteps::around_core(std::vector<LayerStep>& steps) const {
   const double turned = sizes_.query + sizes_.key, all = sizes_.query + 2 * sizes_.key;
   if (kernels_.rotary_launches > 0)
@@ -106,6 +110,7 @@ void LayerSteps::around_core(std::vector<LayerStep>& steps) const {
 void LayerSteps::attention_forward(std::vector<LayerStep>& steps) const {
   if (kernels_.length_launches > 0) steps.push_back(LayerStep::moved(0, kernels_.length_launches));
   if (shape_.latent) writer_.plain_forward(steps, sizes_.into_heads.front());
+  // Latent attention's first product is not cut over tensor ranks, hence without exchanges.
   for (std::size_t i = shape_.latent ? 1 : 0; i < sizes_.into_heads.size(); ++i)
     writer_.column_forward(steps, sizes_.into_heads[i]);
   around_core(steps);
@@ -170,13 +175,14 @@ std::vector<LayerStep> LayerSteps::backward() const {
   return steps;
 }
 
-/// Inputs of both norms and what they give, queries, keys, values and the result of attention, and what lies
-/// between the products of the feed-forward part. Inputs of products in 8 bit are kept so.
+/// Sums the kept tensors: inputs and results of both norms, queries, keys, values, the result of attention,
+/// and what lies between the products of the feed-forward part. Inputs of products in 8 bit are kept in 8
+/// bit.
 double LayerSteps::saved_bytes() const {
   const double operand = kept_operand_bytes(slice_.precision);
   const double heads =
       2 * sizes_.query + 2 * sizes_.key + kernels_.saved_attention_copies * (sizes_.query + 2 * sizes_.key);
-  // What backward does not gather again is kept whole.
+  // An input that backward does not gather again is kept whole.
   const double inputs =
       kernels_.regathers_inputs ? sizes_.norm : static_cast<double>(slice_.tokens() * shape_.hidden);
   const double attention = 2 * sizes_.norm + operand * inputs + 2 * heads + saved_scores(writer_, shape_) +
@@ -186,14 +192,14 @@ double LayerSteps::saved_bytes() const {
   return attention + into_feed + feed_bytes();
 }
 
-/// Between the products of a dense feed-forward part.
+/// Returns the bytes kept between the products of a dense feed-forward part.
 double LayerSteps::feed_bytes() const {
   const double inner = shape_.gated ? kernels_.saved_inner : kernels_.saved_inner - 1;
   return (2 * (inner - 1) + kept_operand_bytes(slice_.precision)) * sizes_.inner;
 }
 
 /// torchtitan keeps the results of products 1, 3, 5, … of a layer (distributed/activation_checkpoint.py):
-/// queries, values, gate and the last one; keys, attention's output product and the other half of the gate
+/// queries, values, gate and the last one. Keys, attention's output product and the other half of the gate
 /// run again. Recorded runs of 2025 repeat every exchange.
 std::vector<LayerStep> LayerSteps::again_by_operator() const {
   std::vector<LayerStep> steps{norm()};
@@ -298,7 +304,7 @@ void LayerSteps::run_again(LayerModule module, std::vector<LayerStep>& steps) co
   }
 }
 
-/// What modules that hold one another keep counts once: all of the experts, or their parts.
+/// Removes modules that another one of the set contains, so that their bytes count once.
 LayerModules without_parts(LayerModules set) {
   if (!has_module(set, LayerModule::moe)) return set;
   constexpr unsigned kParts = 1U << static_cast<unsigned>(LayerModule::moe_act) |
@@ -315,6 +321,7 @@ constexpr std::pair<std::string_view, LayerModule> kLayerModules[] = {
     {"moe", LayerModule::moe},
     {"shared_experts", LayerModule::shared_experts}};
 
+/// Moves the bytes of the given modules from kept to transient, and adds the steps that make them again.
 void recompute_modules(const LayerSteps& layer, LayerModules set, LayerProgram& program) {
   double freed = 0;
   for (const auto& [name, module] : kLayerModules) {
@@ -353,6 +360,7 @@ std::string names_of_layer_modules(LayerModules set) {
   return names;
 }
 
+// The bytes that recomputation frees are transient: they exist while the layer's own backward runs.
 LayerProgram layer_program(const TransformerShape& shape, const LayerSlice& slice, bool with_experts,
                            const LayerKernels& kernels) {
   const LayerSteps layer(shape, slice, with_experts, kernels);

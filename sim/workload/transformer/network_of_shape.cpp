@@ -1,4 +1,4 @@
-// A decoder written layer by layer from its sizes, as model files write it.
+// Construction of a decoder network, layer by layer, from its sizes, as model files write it.
 #include <initializer_list>
 #include <utility>
 #include <variant>
@@ -12,9 +12,10 @@ namespace foretrain {
 
 namespace {
 
-/// A key of the layer's type and its value; flags take 0 and 1.
+/// A key of a layer's type with its value; flags take 0 and 1.
 using LayerValue = std::pair<std::string_view, std::int64_t>;
 
+/// Sets a key of a layer; keys that its type does not have are ignored.
 void put(Layer& layer, const LayerValue& value) {
   for (const LayerKey& key : layer.type->keys) {
     if (key.name != value.first) continue;
@@ -31,7 +32,7 @@ Layer made(std::string_view type, std::string name, std::initializer_list<LayerV
   return layer;
 }
 
-/// Writes the layers of one network.
+/// Writes the layers of one network. Holds a reference to its shape.
 class NetworkWriter {
  public:
   NetworkWriter(const TransformerShape& shape, Positions positions) : shape_(shape), positions_(positions) {}
@@ -43,6 +44,7 @@ class NetworkWriter {
     for (int i = 0; i < shape_.layers; ++i) add_block(fmt::format("layers.{}", i), out);
     out.push_back(norm("norm"));
     out.push_back(made("linear", "lm_head", {{"out", shape_.vocabulary}, {"bias", 0}}));
+    // Layers with one label share their weights.
     if (shape_.tied) out.front().weights = out.back().weights = "words";
     out.push_back(made("shift", "shift"));
     out.push_back(made("loss", "loss"));
@@ -59,6 +61,7 @@ class NetworkWriter {
     return made("linear", std::move(name), {{"out", out}, {"bias", shape_.bias ? 1 : 0}});
   }
 
+  // Attention itself encodes positions where there is no table of them.
   Layer attention(std::string name) const {
     Layer layer = made("grouped_attention", std::move(name),
                        {{"heads", shape_.heads},
@@ -76,17 +79,20 @@ class NetworkWriter {
 
   Layer gate(const std::string& path) const {
     Layer product = made("multiply", path + ".gate");
+    // The two branches are multiplied: the activated gate, and the other projection.
     product.branches = {{linear(path + ".gate_proj", shape_.inner), made("silu", path + ".act")},
                         {linear(path + ".up_proj", shape_.inner)}};
     return product;
   }
 
+  /// Returns a residual connection: the branch's result is added to its input.
   static Layer added(std::string name, std::vector<Layer> branch) {
     Layer sum = made("add", std::move(name));
     sum.branches = {std::move(branch), {}};
     return sum;
   }
 
+  /// Appends one block: attention and feed-forward part, each behind a norm and with a residual connection.
   void add_block(const std::string& path, std::vector<Layer>& out) const {
     out.push_back(added(path + ".add1", {norm(path + ".norm1"), attention(path + ".attention")}));
     std::vector<Layer> feed{norm(path + ".norm2")};
@@ -107,6 +113,7 @@ class NetworkWriter {
 }  // namespace
 
 std::optional<Model> network_of(const TransformerShape& shape, std::int64_t sequence, Positions positions) {
+  // These layers have options that a shape does not determine.
   if (shape.experts || shape.latent) return std::nullopt;
   Model model;
   model.name = "transformer", model.input = {sequence}, model.input_is_tokens = true;

@@ -1,5 +1,5 @@
-// A transformer seen in a network's layers: every attention begins a layer, and the linear layers or experts
-// behind it are its feed-forward part.
+// Recognition of a transformer in a network's layers. Every attention begins a layer of the stack; the linear
+// layers or experts behind it are its feed-forward part.
 #include <algorithm>
 #include <vector>
 
@@ -12,8 +12,9 @@ namespace foretrain {
 
 namespace {
 
-/// What a key of a layer's file holds; keys of other types: 0.
+/// Returns the number or flag that a key of a layer holds, and 0 for keys of other types.
 std::int64_t number_of(const Layer& layer, std::string_view name) {
+  // The accessors of keys take a layer that they may change, hence the copy.
   Layer copy = layer;
   for (const LayerKey& key : layer.type->keys) {
     if (key.name != name) continue;
@@ -32,7 +33,7 @@ bool is_attention(const Layer& layer) {
          is_type(layer, "latent_attention");
 }
 
-/// Layers in the order in which they run, those in branches as well.
+/// Appends layers in the order in which they run, those in branches included.
 void flatten(const std::vector<Layer>& layers, std::vector<const Layer*>& out) {
   for (const Layer& layer : layers) {
     for (const std::vector<Layer>& branch : layer.branches) flatten(branch, out);
@@ -40,24 +41,27 @@ void flatten(const std::vector<Layer>& layers, std::vector<const Layer*>& out) {
   }
 }
 
-/// One layer of the stack: its attention, and what is behind it up to the next one.
+/// A layer of the stack: its attention, and the layers behind it up to the next attention.
 struct Block {
   const Layer* attention = nullptr;
   const Layer* experts = nullptr;
   std::vector<const Layer*> linears;
 };
 
+/// The parts of a network that matter for its shape; pointers are into the model.
 struct Parts {
   const Layer *embedding = nullptr, *head = nullptr;
   std::int64_t positions = 0;
   std::vector<Block> blocks;
 };
 
+/// Finds embedding, positions, blocks and head in the order in which the layers run.
 Parts parts_of(const Model& model) {
   std::vector<const Layer*> layers;
   flatten(model.layers, layers);
   Parts parts;
   for (const Layer* layer : layers) {
+    // Layers in front of the first attention belong to no block.
     if (is_type(*layer, "embedding") && parts.embedding == nullptr) parts.embedding = layer;
     if (is_type(*layer, "position")) parts.positions = number_of(*layer, "entries");
     if (is_attention(*layer)) parts.blocks.push_back({layer, nullptr, {}});
@@ -65,6 +69,7 @@ Parts parts_of(const Model& model) {
     if (is_type(*layer, "experts")) parts.blocks.back().experts = layer;
     if (is_type(*layer, "linear")) parts.blocks.back().linears.push_back(layer);
   }
+  // The head is the linear layer behind the stack that gives one value for each word.
   if (parts.embedding == nullptr || parts.blocks.empty()) return parts;
   std::vector<const Layer*>& last = parts.blocks.back().linears;
   const std::int64_t words = number_of(*parts.embedding, "entries");
@@ -76,9 +81,11 @@ Parts parts_of(const Model& model) {
   return parts;
 }
 
+/// Reads the sizes of an attention layer into the shape.
 void take_attention(const Layer& layer, TransformerShape& shape) {
   shape.heads = static_cast<int>(number_of(layer, "heads"));
   shape.causal = number_of(layer, "causal") != 0;
+  // Latent attention has as many keys as queries, and is always causal.
   if (is_type(layer, "latent_attention")) {
     shape.kv_heads = shape.heads;
     shape.latent = LatentAttention{.query_rank = number_of(layer, "query_rank"),
@@ -96,7 +103,7 @@ void take_attention(const Layer& layer, TransformerShape& shape) {
   shape.head_dim = head > 0 ? head : (width > 0 ? width : shape.hidden) / std::max(1, shape.heads);
 }
 
-/// The feed-forward part of a layer without experts; false where it is another network's.
+/// Reads the feed-forward part of a layer without experts. Returns false where it has another form.
 bool take_feed(const Block& block, TransformerShape& shape) {
   std::vector<std::int64_t> widths;
   for (const Layer* layer : block.linears) {
@@ -109,6 +116,7 @@ bool take_feed(const Block& block, TransformerShape& shape) {
   return widths[widths.size() - 2] == shape.inner;
 }
 
+/// Reads the sizes of experts; shared experts count in units of one expert's width.
 ExpertLayers experts_of(const Layer& layer) {
   const std::int64_t width = number_of(layer, "width"), shared = number_of(layer, "shared_width");
   return {.experts = static_cast<int>(number_of(layer, "experts")),
@@ -119,7 +127,8 @@ ExpertLayers experts_of(const Layer& layer) {
 
 RecognizedTransformer no(std::string why) { return {std::nullopt, std::move(why)}; }
 
-/// Which layers have experts, as the first dense ones and one in so many behind them.
+/// Finds the rule for layers with experts: some dense layers first, then one in `every`. Returns false where
+/// no such rule holds.
 bool take_experts(const std::vector<Block>& blocks, TransformerShape& shape) {
   const auto first =
       std::ranges::find_if(blocks, [](const Block& block) { return block.experts != nullptr; });
@@ -139,6 +148,7 @@ bool take_experts(const std::vector<Block>& blocks, TransformerShape& shape) {
 
 }  // namespace
 
+// The first reason against a transformer is returned; the shape is complete only when none was found.
 RecognizedTransformer recognize_transformer(const Model& model) {
   if (model.is_recorded) return no("a recording has operators and no layers");
   const Parts parts = parts_of(model);
@@ -153,6 +163,7 @@ RecognizedTransformer recognize_transformer(const Model& model) {
   shape.positions = parts.positions;
   shape.tied = !parts.head->weights.empty() && parts.head->weights == parts.embedding->weights;
   take_attention(*parts.blocks.front().attention, shape);
+  // The blocks must have the same attention; the feed-forward part of the first dense block stands for all.
   for (const Block& block : parts.blocks) {
     TransformerShape other = shape;
     take_attention(*block.attention, other);

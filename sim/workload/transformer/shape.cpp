@@ -7,6 +7,7 @@ namespace foretrain {
 
 namespace {
 
+/// Sums the matrices of latent attention: down-projections with their norms, up-projections, and the output.
 std::int64_t latent_attention_parameters(const TransformerShape& shape, const LatentAttention& latent) {
   const std::int64_t h = shape.hidden, a = shape.heads, q = latent.query_rank, kv = latent.key_value_rank;
   const std::int64_t queries = a * latent.query_dim();
@@ -15,6 +16,7 @@ std::int64_t latent_attention_parameters(const TransformerShape& shape, const La
   return down + up + a * latent.value_dim * h;
 }
 
+/// Sums queries, keys, values and output, with biases and norms of heads.
 std::int64_t attention_parameters(const TransformerShape& shape) {
   if (shape.latent) return latent_attention_parameters(shape, *shape.latent);
   const std::int64_t query = shape.heads * shape.head_dim, key = shape.kv_heads * shape.head_dim;
@@ -22,6 +24,7 @@ std::int64_t attention_parameters(const TransformerShape& shape) {
   return shape.hidden * (2 * query + 2 * key) + (shape.bias ? query + 2 * key + shape.hidden : 0) + norms;
 }
 
+/// Sums the two or three matrices of a feed-forward part, with biases.
 std::int64_t feed_parameters(const TransformerShape& shape, std::int64_t inner) {
   const std::int64_t matrices = (shape.gated ? 3 : 2) * shape.hidden * inner;
   return matrices + (shape.bias ? (shape.gated ? 2 : 1) * inner + shape.hidden : 0);
@@ -32,6 +35,7 @@ std::int64_t norm_parameters(const TransformerShape& shape) { return (shape.bias
 }  // namespace
 
 bool has_experts(const TransformerShape& shape, int layer) {
+  // The last of each group of `every` layers behind the dense ones has experts.
   if (!shape.experts || layer < shape.experts->dense_layers) return false;
   return (layer - shape.experts->dense_layers) % shape.experts->every == shape.experts->every - 1;
 }
@@ -41,6 +45,7 @@ int expert_layers_of(const TransformerShape& shape) {
   return std::max(0, shape.layers - shape.experts->dense_layers) / shape.experts->every;
 }
 
+// Every layer has attention; it has either a dense feed-forward part or experts.
 ParameterCount parameters_of(const TransformerShape& shape) {
   ParameterCount count;
   count.embedding = (shape.vocabulary + shape.positions) * shape.hidden;
@@ -55,6 +60,7 @@ ParameterCount parameters_of(const TransformerShape& shape) {
   if (!shape.experts) return count;
   count.one_expert = feed_parameters(shape, shape.experts->width);
   count.router = shape.experts->experts * shape.hidden;
+  // Every layer with experts has a router and their shared experts; a token passes top_k of the others.
   const auto with = [&](int experts) {
     return with_experts * (count.router + (experts + shape.experts->shared) * count.one_expert);
   };
@@ -65,6 +71,7 @@ ParameterCount parameters_of(const TransformerShape& shape) {
 
 double forward_flops_per_token(const TransformerShape& shape, std::int64_t sequence, bool halved) {
   const ParameterCount count = parameters_of(shape);
+  // Rows of tables are looked up, not multiplied; a tied matrix is multiplied by the head.
   const std::int64_t looked_up = (shape.positions + (shape.tied ? 0 : shape.vocabulary)) * shape.hidden;
   const double key = static_cast<double>(shape.latent ? shape.latent->query_dim() : shape.head_dim);
   const double value = static_cast<double>(shape.latent ? shape.latent->value_dim : shape.head_dim);

@@ -1,4 +1,4 @@
-// What a transformer language model is made of: the sizes of its layers, and how many parameters that is.
+// Sizes of a transformer language model's layers, and the parameters and FLOPs that follow from them.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,15 @@
 
 namespace foretrain {
 
-/// Feed-forward parts of a layer that tokens are sent to (Mixtral, DeepSeek, Qwen3).
+/// Feed-forward parts of a layer, to some of which each token is sent (Mixtral, DeepSeek, Qwen3).
 struct ExpertLayers {
   int experts = 8;
   int top_k = 2;           ///< experts that a token is sent to
   int shared = 0;          ///< experts of the same width that every token passes
   std::int64_t width = 0;  ///< inner width of one expert
   int dense_layers = 0;    ///< the first layers, with the dense part of TransformerShape::inner
-  int every = 1;           ///< of the layers behind them one in so many has experts
+  /// Behind the dense layers, one layer in this many has experts.
+  int every = 1;
   friend bool operator==(const ExpertLayers&, const ExpertLayers&) = default;
 };
 
@@ -24,12 +25,13 @@ struct ExpertLayers {
 struct LatentAttention {
   std::int64_t query_rank = 1536;  ///< 0: queries are projected directly
   std::int64_t key_value_rank = 512;
-  std::int64_t rope_dim = 64, plain_dim = 128, value_dim = 128;  ///< of a head
+  /// Elements of a head.
+  std::int64_t rope_dim = 64, plain_dim = 128, value_dim = 128;
   std::int64_t query_dim() const { return rope_dim + plain_dim; }
   friend bool operator==(const LatentAttention&, const LatentAttention&) = default;
 };
 
-/// Sizes as papers and configuration files name them.
+/// Sizes of a transformer, with the names that papers and configuration files use.
 struct TransformerShape {
   int layers = 0;
   std::int64_t hidden = 0;
@@ -40,8 +42,9 @@ struct TransformerShape {
   std::int64_t sequence = 0;   ///< tokens of a sample, where nobody says otherwise
   std::int64_t positions = 0;  ///< rows of a learned table of positions; 0: none
   bool gated = true;           ///< two matrices up and one down (SwiGLU, GeGLU), else one and one
-  bool bias = false;           ///< of linear layers, and of the norms
-  bool tied = false;           ///< the head uses the embedding's matrix
+  /// Linear layers and norms have a bias.
+  bool bias = false;
+  bool tied = false;  ///< the head uses the embedding's matrix
   bool causal = true;
   bool head_norms = false;  ///< queries and keys have a norm over each head (Qwen3)
   std::optional<ExpertLayers> experts{};
@@ -49,40 +52,49 @@ struct TransformerShape {
   friend bool operator==(const TransformerShape&, const TransformerShape&) = default;
 };
 
-/// Trained values.
+/// Numbers of trained values, by part.
 struct ParameterCount {
-  std::int64_t embedding = 0;  ///< with a learned table of positions
-  std::int64_t head = 0;       ///< final norm and head, its matrix even where it is the embedding's
-  std::int64_t attention = 0;  ///< of a layer, with both norms
-  std::int64_t dense = 0;      ///< the feed-forward part of a dense layer
+  /// Tables of words and, where there is one, of positions.
+  std::int64_t embedding = 0;
+  std::int64_t head = 0;  ///< final norm and head, its matrix even where it is the embedding's
+  /// Attention of a layer, with both norms.
+  std::int64_t attention = 0;
+  std::int64_t dense = 0;  ///< the feed-forward part of a dense layer
   std::int64_t one_expert = 0, router = 0;
-  std::int64_t norm = 0;               ///< of one norm, which tensor ranks do not cut
-  std::int64_t total = 0, active = 0;  ///< a tied matrix once; those that a token passes
+  /// A norm, which tensor ranks do not cut.
+  std::int64_t norm = 0;
+  /// Sum of all values, a tied matrix once; and of those that a token passes.
+  std::int64_t total = 0, active = 0;
 };
+/// Returns the numbers of trained values of a transformer.
 ParameterCount parameters_of(const TransformerShape& shape);
 
-/// Whether layer `layer`, from 0, sends its tokens to experts.
+/// True when layer `layer`, counted from 0, sends its tokens to experts.
 bool has_experts(const TransformerShape& shape, int layer);
+/// Returns the number of layers with experts.
 int expert_layers_of(const TransformerShape& shape);
 
-/// FLOPs of a forward pass per token, 2 per multiply-add: linear layers that the token passes, head, and
-/// attention over the whole sequence or, `halved`, over the half that a causal mask leaves.
+/// Returns the FLOPs of a forward pass per token, 2 per multiply-add. They are those of linear layers that
+/// the token passes, of the head, and of attention. Attention is over the whole sequence or, when `halved`,
+/// over the half that a causal mask leaves.
 double forward_flops_per_token(const TransformerShape& shape, std::int64_t sequence, bool halved);
 
-/// A network that is a stack of equal decoder or encoder blocks between an embedding and a linear head, as
-/// models/llama3_8b.toml is; what in it is not is said in `why_not`.
+/// The result of recognition. A recognized network is a stack of equal decoder or encoder blocks between an
+/// embedding and a linear head, as models/llama3_8b.toml is. `why_not` says what in another network is
+/// different.
 struct RecognizedTransformer {
   std::optional<TransformerShape> shape;
   std::string why_not;  ///< empty with a shape
 };
+/// Looks for a transformer in the layers of a network. Recorded networks have none.
 RecognizedTransformer recognize_transformer(const Model& model);  // recognize.cpp
 
-/// How a network tells places in a sequence that has no table of positions.
+/// The encoding of positions in a network without a table of positions.
 enum class Positions : std::uint8_t { rotary, alibi };
 
-/// The network of such sizes as frameworks build it: decoder blocks with fused attention over `sequence`
-/// tokens; RMSNorm where the feed-forward part is gated, else layer norms. recognize_transformer() finds the
-/// shape again. Nothing for experts and latent attention.
+/// Returns the network of such sizes as frameworks build it: decoder blocks with fused attention over
+/// `sequence` tokens. Norms are RMSNorm where the feed-forward part is gated, and layer norms otherwise.
+/// recognize_transformer() finds the sizes again. Returns nothing for experts and latent attention.
 std::optional<Model> network_of(const TransformerShape& shape, std::int64_t sequence,
                                 Positions positions);  // network_of_shape.cpp
 
