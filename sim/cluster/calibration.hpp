@@ -35,12 +35,12 @@ struct ConstantOf {
 /// A constant that was fitted.
 struct CalibratedConstant {
   std::string name;
-  double value = 0;            ///< SI
-  double spread = 0;           ///< standard deviation of its logarithm
+  double value = 0;   ///< SI
+  double spread = 0;  ///< standard deviation of its logarithm
   /// Bytes of the messages, copies or operands it was fitted on; both 0: does not depend on a size
   double least = 0, most = 0;
-  int samples = 0;             ///< that it depends on
-  double residual = 0;         ///< root mean square of log(fitted / measured) over them
+  int samples = 0;      ///< that it depends on
+  double residual = 0;  ///< root mean square of log(fitted / measured) over them
   friend bool operator==(const CalibratedConstant&, const CalibratedConstant&) = default;
 };
 

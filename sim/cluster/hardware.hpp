@@ -61,7 +61,7 @@ struct Gpu {
   double memory_efficiency = 0.8;  ///< reached by streaming kernels / data sheet
   Bytes l2_cache{};
   int sm_count = 0;
-  double tdp_w = 0;             ///< board power in watts; 0: unknown
+  double tdp_w = 0;  ///< board power in watts; 0: unknown
   /// Clock under training load / clock of the data sheet's rates; cards with a small power budget fall
   /// behind
   double sustained_clock = 1;
@@ -89,9 +89,9 @@ struct LinkType {
   ByteRate nccl_bandwidth{};
   /// One step of a collective between two nodes, small message: proxies, NIC and wire; 0: unknown
   Time collective_latency{};
-  Time rendezvous_latency{};  ///< more of it for messages beyond `eager_limit`
-  Bytes eager_limit{};        ///< largest message that needs no handshake; 0: none does
-  Time message_gap{};         ///< what a rank's proxy needs for each message, one after the other
+  Time rendezvous_latency{};   ///< more of it for messages beyond `eager_limit`
+  Bytes eager_limit{};         ///< largest message that needs no handshake; 0: none does
+  Time message_gap{};          ///< what a rank's proxy needs for each message, one after the other
   Time crowded_message_gap{};  ///< the same in jobs of more than `crowded_nodes` nodes
   int crowded_nodes = 0;       ///< 0: no number of nodes changes it
   int flows = 0;               ///< TCP connections of a channel; 0: as many as the wire needs
@@ -105,8 +105,8 @@ struct LinkType {
   /// Larger messages that ask for nothing are copied into the GPU by the receiver's CPU, by a call of its
   /// driver; 0: none is
   Bytes copy_limit{};
-  Time copy_latency{};    ///< of such a copy
-  ByteRate copy_rate{};   ///< and of its bytes; 0: nothing beyond the latency
+  Time copy_latency{};   ///< of such a copy
+  ByteRate copy_rate{};  ///< and of its bytes; 0: nothing beyond the latency
   /// What the proxy needs for a message beyond `eager_limit`, if more than message_gap
   Time rendezvous_gap{};
   friend bool operator==(const LinkType&, const LinkType&) = default;

@@ -31,8 +31,8 @@ struct CollectivePlan {
   int channels = 0;  ///< thread blocks, one SM each
   /// Host time of the launches of one process; one after the other they bound the rate of small messages
   Time launch{};
-  Time latency{};    ///< before the data flows
-  Time alone{};      ///< latency and data on an idle machine, without the launch
+  Time latency{};  ///< before the data flows
+  Time alone{};    ///< latency and data on an idle machine, without the launch
   /// The traffic takes so much longer than the links alone would need: thread blocks are the bottleneck
   double stretch = 1;
   nccl::ChunkShape chunk{};

@@ -12,7 +12,7 @@ namespace foretrain {
 
 /// What is known besides a job script when its scenario is written: model, settings and node type.
 struct JobScenarioOptions {
-  std::string model;        ///< empty: the key is left to be filled in
+  std::string model;  ///< empty: the key is left to be filled in
   /// [data] is described elsewhere, so the job's cores count even when the script names no workers
   bool loads_data = false;
   std::string model_said_by = "--model";

@@ -39,6 +39,9 @@ struct Framework {
   Execution execution = Execution::eager;
   ImageLayout layout = ImageLayout::channels_first;
   FrameworkVersion version;  ///< decides defaults that changed (optimizer form, zero_grad, TF32 in products)
+  /// CUDA toolkit whose cuBLAS computes matrix products, as stated or as it comes with a stated version; 0.0:
+  /// nothing is stated, and a library of today is assumed.
+  FrameworkVersion cuda{0, 0};
   /// Of layers with fused attention; PyTorch brings FlashAttention-2 since 2.2. Never `unfused`.
   AttentionKernel attention = AttentionKernel::version_2;
 };

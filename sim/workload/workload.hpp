@@ -24,7 +24,7 @@ struct Workload {
   std::int64_t batch_per_gpu = 32;
   /// In 16 bit: weights and gradients too, with fp32 master weights (Apex O2, DeepSpeed), not autocast
   bool half_weights = false;
-  bool recompute = false;     ///< activation checkpointing of blocks (tape/recompute); `model` is after it
+  bool recompute = false;  ///< activation checkpointing of blocks (tape/recompute); `model` is after it
   ActivationOffload offload_activations = ActivationOffload::none;  ///< `model` is after it
   Framework framework;
   Optimizer optimizer;

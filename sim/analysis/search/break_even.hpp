@@ -35,7 +35,7 @@ struct BreakEven {
   double link_bytes_per_s = 0;   ///< of one such link now
   /// Of links of that kind, as a factor: from where on N GPUs beat one, or down to where they do
   BreakEvenValue bandwidth;
-  BreakEvenValue fastest;    ///< as a factor: from where on another number of GPUs is fastest
+  BreakEvenValue fastest;  ///< as a factor: from where on another number of GPUs is fastest
   int fastest_now = 1, fastest_then = 1;
 };
 

@@ -89,8 +89,9 @@ std::vector<RecordedLink> recorded_links(const TaskGraph& graph, const Cluster& 
 
 /// The device model a scenario starts from, before any anchor.
 DeviceModel default_device_model(const Scenario& scenario);
-/// Of a cluster whose nodes are alike.
-DeviceModel default_device_model(const ClusterSpec& cluster);
+/// The device model of a cluster whose nodes are alike, with the libraries of this CUDA toolkit; 0.0 means
+/// those of today.
+DeviceModel default_device_model(const ClusterSpec& cluster, const FrameworkVersion& cuda = {0, 0});
 
 /// Throws InputError when a step takes longer than StepSimulator::kLongestStep.
 void refuse_endless_step(double step_s);

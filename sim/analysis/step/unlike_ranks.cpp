@@ -63,7 +63,7 @@ DeviceModel StepSimulator::device_of(const Representative& rank, const DeviceMod
   DeviceModel own = device;
   if (rank.kind > 0) {
     const DeviceModel usual = default_device_model(scenario_);
-    own = default_device_model(as_kind(scenario_.cluster, rank.kind));
+    own = default_device_model(as_kind(scenario_.cluster, rank.kind), scenario_.workload.framework.cuda);
     own.kernel.time_scale *= factor(device.kernel.time_scale, usual.kernel.time_scale);
     own.host.time_scale *= factor(device.host.time_scale, usual.host.time_scale);
     own.input_time_scale = device.input_time_scale;

@@ -9,6 +9,7 @@
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/schema/schemas.hpp"
 #include "sim/scenario/sections/parallel_section.hpp"
+#include "sim/scenario/sections/software_era.hpp"
 #include "sim/scenario/toml/reader.hpp"
 
 namespace foretrain {
@@ -165,6 +166,13 @@ Measurement text_of(const LargeModelMeasurement& row, const std::string& cluster
   return m;
 }
 
+/// Reads a rule's framework.software, which is TOML: a string in quotes.
+SoftwareReading software_of_rule(std::string_view value) {
+  if (value.size() >= 2 && value.front() == '"' && value.back() == '"')
+    value = value.substr(1, value.size() - 2);
+  return read_software(value, FrameworkKind::pytorch);
+}
+
 }  // namespace
 
 std::vector<LargeModelCase> large_model_cases(const std::vector<LargeModelMeasurement>& rows,
@@ -193,8 +201,16 @@ std::vector<LargeModelCase> large_model_cases(const std::vector<LargeModelMeasur
     if (!out.why_not.empty()) continue;
     out.job = job_of(rows[i], *shape);
     out.told = texts[i].settings;
-    for (const auto& [key, value] : out.told) set_parallel(key, value, out.job);
-    if (const auto faults = faults_of(out.job, rows[i].gpus); !faults.empty())
+    for (const auto& [key, value] : out.told) {
+      set_parallel(key, value, out.job);
+      if (key != "framework.software") continue;
+      const SoftwareReading software = software_of_rule(value);
+      if (software.stack)
+        out.cuda = software.stack->cuda;
+      else
+        out.why_not = software.problem;
+    }
+    if (const auto faults = faults_of(out.job, rows[i].gpus); out.why_not.empty() && !faults.empty())
       out.why_not = faults.front().message;
   }
   return cases;

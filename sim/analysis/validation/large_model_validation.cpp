@@ -33,7 +33,6 @@ struct RowSite {
   ClusterSpec spec;
   std::unique_ptr<Cluster> cluster;
   std::unique_ptr<ClusterCollectives> collectives;
-  DeviceModel device;
   std::string why_not;
 };
 
@@ -58,7 +57,6 @@ class RowSites {
     }
     site.cluster = std::make_unique<Cluster>(Cluster::build(site.spec, nodes));
     site.collectives = std::make_unique<ClusterCollectives>(*site.cluster);
-    site.device = default_device_model(site.spec);
     return site;
   }
 
@@ -101,13 +99,14 @@ void take_step(const SimulatedStep& step, ValidatedLargeModel& out) {
 }
 
 /// What a layout that cuts nothing comes to as the strategy that it is; false where it is none.
-bool predict_uncut(const LargeModelRun& job, const RowSite& site, ValidatedLargeModel& out) {
+bool predict_uncut(const LargeModelRun& job, const RowSite& site, const DeviceModel& device,
+                   ValidatedLargeModel& out) {
   if (!runs_as_strategy(job)) return false;
   const std::optional<Scenario> layout = scenario_of(job, site.spec);
   const std::optional<Scenario> scenario = layout ? as_strategy(*layout, job.gpus()) : std::nullopt;
   if (!scenario) return false;
   const StepSimulator simulator(*scenario, job.gpus());
-  const SimulatedStep step = simulator.simulate(job.gpus(), job.micro_batch, site.device, Reading::accounts);
+  const SimulatedStep step = simulator.simulate(job.gpus(), job.micro_batch, device, Reading::accounts);
   take_step(step, out);
   const MemoryUse use =
       memory_use(scenario->workload, {step.memory, job.gpus(), site.spec.node.gpu.architecture});
@@ -116,9 +115,10 @@ bool predict_uncut(const LargeModelRun& job, const RowSite& site, ValidatedLarge
   return true;
 }
 
-void predict_cut(const LargeModelRun& job, RowSite& site, ValidatedLargeModel& out) {
+void predict_cut(const LargeModelRun& job, RowSite& site, const DeviceModel& device,
+                 ValidatedLargeModel& out) {
   const Placement ranks = place_packed(job.gpus(), site.spec.node.gpus);
-  const LargeStep step = simulate_large_step({job, *site.cluster, ranks, site.device, {}, *site.collectives});
+  const LargeStep step = simulate_large_step({job, *site.cluster, ranks, device, {}, *site.collectives});
   out.predicted_s = step.step_s;
   out.peak_bytes = step.stages[static_cast<std::size_t>(step.fullest_stage)].memory.total();
   const StageMemory& first = step.stages.front().memory;
@@ -129,13 +129,14 @@ void predict_cut(const LargeModelRun& job, RowSite& site, ValidatedLargeModel& o
 }
 
 /// What a job on a site comes to, of whatever row; the row's own columns are left out.
-ValidatedLargeModel predicted(const LargeModelRun& job, RowSite& site) {
+ValidatedLargeModel predicted(const LargeModelRun& job, RowSite& site, const FrameworkVersion& cuda) {
   ValidatedLargeModel out;
+  const DeviceModel device = default_device_model(site.spec, cuda);
   out.degrees = job.degrees;
   out.roofline_s = roofline_s(job, site.spec.node.gpu);
   out.mfu_s = model_flops(job) / (job.gpus() * product_peak(site.spec.node.gpu, job.precision).per_second);
   out.capacity_bytes = static_cast<double>(site.spec.node.gpu.capacity().count);
-  if (!predict_uncut(job, site, out)) predict_cut(job, site, out);
+  if (!predict_uncut(job, site, device, out)) predict_cut(job, site, device, out);
   out.spread_case =
       layout_case(site.spec, place_packed(job.gpus(), site.spec.node.gpus), job.precision,
                   StepShares{(out.compute_s + out.bubble_s) / out.predicted_s, out.host_s / out.predicted_s,
@@ -165,7 +166,7 @@ class PredictedJobs {
  public:
   ValidatedLargeModel of(const LargeModelCase& of, RowSite& site) {
     const auto [known, is_new] = known_.try_emplace(question_of(of));
-    if (is_new) known->second = predicted(of.job, site);
+    if (is_new) known->second = predicted(of.job, site, of.cuda);
     ValidatedLargeModel out = known->second;
     out.row = of.row, out.cluster = of.cluster;
     out.source = of.row->source.substr(0, of.row->source.find('@'));

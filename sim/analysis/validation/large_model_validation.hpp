@@ -21,8 +21,9 @@ struct LargeModelCase {
   const LargeModelMeasurement* row = nullptr;
   LargeModelRun job;
   std::string cluster;
-  Settings told{};      ///< by rules of the provenance, already in the job
-  std::string why_not;  ///< empty: it can be predicted
+  Settings told{};              ///< by rules of the provenance, already in the job
+  FrameworkVersion cuda{0, 0};  ///< toolkit that a rule's framework.software tells; 0.0: no rule does
+  std::string why_not;          ///< empty: it can be predicted
 };
 
 /// What rows name a GPU by, and the cluster of the catalog that they are predicted on.

@@ -26,8 +26,8 @@ struct TraceEvent {
   /// Op: 1 + name of its inputs' sizes; kernel: 1 + place in `collectives`; copies: KiB, rounded up; 0:
   /// none
   std::uint32_t detail = 0;
-  std::int32_t sequence = -1;     ///< op: autograd's number, the same forward and backward; -1: none
-  std::uint16_t lane = 0;         ///< of Trace::lanes
+  std::int32_t sequence = -1;  ///< op: autograd's number, the same forward and backward; -1: none
+  std::uint16_t lane = 0;      ///< of Trace::lanes
   TraceKind kind = TraceKind::op;
   std::int64_t end() const { return start + duration; }
 };

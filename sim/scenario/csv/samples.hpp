@@ -19,7 +19,7 @@ inline constexpr std::size_t kMostSamples = 1'000'000;
 
 /// What a sample is about; docs/models/calibration.md lists what each kind measures and under which settings.
 enum class SampleKind : std::uint8_t {
-  host,    ///< launch_latency, launch_gap, enqueue, graph_launch, graph_kernel, sync_wake, event, copy_call
+  host,  ///< launch_latency, launch_gap, enqueue, graph_launch, graph_kernel, sync_wake, event, copy_call
   /// H2d, d2h, d2d, p2p: settings memory=pinned|pageable, src, dst, both_ways=1, together=N, engine=ce|sm,
   /// peer=0
   copy,
@@ -27,7 +27,7 @@ enum class SampleKind : std::uint8_t {
   gemm,    ///< gemm: settings m, n, k, count, precision=fp32|tf32|fp16|bf16|fp8|fp64
   /// Forward, data, weights: settings batch, channels, filters, size, kernel, stride, groups, precision
   conv,
-  mix,     ///< the operators of a network (resnet50, bert_base): settings batch, precision
+  mix,  ///< the operators of a network (resnet50, bert_base): settings batch, precision
   /// All_reduce, …: bytes as nccl-tests counts; settings as of `validate`, in_place=1, type, redop, root
   collective,
   /// Write, read, send, put, get, latency, all with host memory unless memory=device; both_ways=1; link,
@@ -35,7 +35,7 @@ enum class SampleKind : std::uint8_t {
   network,
   /// Gemm, memory: how much longer compute takes while a collective runs, as a share; settings channels, op
   tax,
-  cpu,      ///< memcpy, decode, python_loop, torch_dispatch: settings threads
+  cpu,       ///< memcpy, decode, python_loop, torch_dispatch: settings threads
   training,  ///< samples_per_s, step: settings model, strategy, precision, batch
 };
 inline constexpr std::size_t kSampleKinds = 11;

@@ -35,7 +35,7 @@ void read_framework_version(TableReader& table, std::string_view key, Framework&
                     to_text(*version)),
         "as in framework.version = \"2.3\"");
   else
-    framework.version = *version;  // those before 1.0 run as 1.0 does
+    framework.version = *version, framework.cuda = cuda_of(framework);  // before 1.0 as 1.0
 }
 
 /// A version that is stated by itself wins over the one of the software.
@@ -51,7 +51,7 @@ void read_software_stack(TableReader& table, std::string_view key, Framework& fr
                              name_of(framework.kind)),
                  "say framework.name, or choose a strategy of that framework");
   else if (!table.has("version"))
-    framework.version = read.stack->version;
+    framework.version = read.stack->version, framework.cuda = read.stack->cuda;
 }
 
 /// Compilers choose layouts themselves.

@@ -1,5 +1,5 @@
-// Tables of releases: PyTorch's binaries by torch.cuda.nccl.version(), NVIDIA's containers by its support
-// matrix of frameworks. Dates and containers are unverified (from memory).
+// Tables of releases: PyTorch's binaries by torch.cuda.nccl.version() and torch.version.cuda, NVIDIA's
+// containers by its support matrix of frameworks. Dates and containers are unverified (from memory).
 #include "sim/scenario/sections/software_era.hpp"
 
 #include <algorithm>
@@ -37,6 +37,21 @@ constexpr std::array<BundledNccl, 12> kPyTorchNccl{{{{1, 0}, {2, 3, 7}},
                                                     {{2, 5}, {2, 21, 5}},
                                                     {{2, 7}, {2, 26, 2}},
                                                     {{2, 8}, {2, 27, 5}}}};
+
+/// A toolkit, from that version of PyTorch on.
+struct BundledCuda {
+  FrameworkVersion first, cuda;
+};
+
+/// What `pip install torch` brings.
+constexpr std::array<BundledCuda, 8> kPyTorchCuda{{{{1, 0}, {9, 0}},
+                                                   {{1, 3}, {10, 1}},
+                                                   {{1, 5}, {10, 2}},
+                                                   {{1, 13}, {11, 7}},
+                                                   {{2, 1}, {12, 1}},
+                                                   {{2, 5}, {12, 4}},
+                                                   {{2, 7}, {12, 6}},
+                                                   {{2, 8}, {12, 8}}}};
 
 /// TensorFlow 1.8 is of April 2018, when NCCL 2.1 was current, 1.13 of February 2019.
 constexpr std::array<BundledNccl, 3> kTensorFlowNccl{
@@ -79,23 +94,24 @@ struct Container {
   Month date;
   FrameworkVersion pytorch, tensorflow;
   nccl::Version nccl;
+  FrameworkVersion cuda;
 };
 
 constexpr Container kContainers[] = {
-    {{2019, 1}, {1, 0}, {1, 12}, {2, 3, 7}},   {{2019, 6}, {1, 1}, {1, 13}, {2, 4, 6}},
-    {{2019, 10}, {1, 3}, {1, 14}, {2, 4, 8}},  {{2020, 1}, {1, 4}, {2, 0}, {2, 5, 6}},
-    {{2020, 3}, {1, 5}, {2, 1}, {2, 6, 3}},    {{2020, 6}, {1, 6}, {2, 2}, {2, 7, 5}},
-    {{2020, 8}, {1, 7}, {2, 2}, {2, 7, 8}},    {{2020, 12}, {1, 8}, {2, 3}, {2, 8, 3}},
-    {{2021, 3}, {1, 9}, {2, 4}, {2, 8, 4}},    {{2021, 5}, {1, 9}, {2, 4}, {2, 9, 9}},
-    {{2021, 7}, {1, 10}, {2, 5}, {2, 10, 3}},  {{2021, 10}, {1, 10}, {2, 6}, {2, 11, 4}},
-    {{2022, 3}, {1, 12}, {2, 8}, {2, 12, 9}},  {{2022, 7}, {1, 13}, {2, 9}, {2, 12, 12}},
-    {{2022, 9}, {1, 13}, {2, 9}, {2, 15, 1}},  {{2023, 1}, {1, 13}, {2, 11}, {2, 16, 5}},
-    {{2023, 3}, {2, 0}, {2, 11}, {2, 17, 1}},  {{2023, 6}, {2, 1}, {2, 12}, {2, 18, 1}},
-    {{2023, 10}, {2, 1}, {2, 14}, {2, 19, 3}}, {{2024, 1}, {2, 2}, {2, 14}, {2, 19, 4}},
-    {{2024, 3}, {2, 3}, {2, 15}, {2, 20, 5}},  {{2024, 4}, {2, 3}, {2, 15}, {2, 21, 5}},
-    {{2024, 7}, {2, 4}, {2, 16}, {2, 22, 3}},  {{2024, 11}, {2, 6}, {2, 17}, {2, 23, 4}},
-    {{2025, 1}, {2, 6}, {2, 17}, {2, 25, 1}},  {{2025, 4}, {2, 7}, {2, 17}, {2, 26, 3}},
-    {{2025, 6}, {2, 8}, {2, 17}, {2, 27, 3}},  {{2025, 9}, {2, 9}, {2, 17}, {2, 27, 7}}};
+    {{2019, 1}, {1, 0}, {1, 12}, {2, 3, 7}, {10, 0}},   {{2019, 6}, {1, 1}, {1, 13}, {2, 4, 6}, {10, 1}},
+    {{2019, 10}, {1, 3}, {1, 14}, {2, 4, 8}, {10, 1}},  {{2020, 1}, {1, 4}, {2, 0}, {2, 5, 6}, {10, 2}},
+    {{2020, 3}, {1, 5}, {2, 1}, {2, 6, 3}, {10, 2}},    {{2020, 6}, {1, 6}, {2, 2}, {2, 7, 5}, {11, 0}},
+    {{2020, 8}, {1, 7}, {2, 2}, {2, 7, 8}, {11, 0}},    {{2020, 12}, {1, 8}, {2, 3}, {2, 8, 3}, {11, 1}},
+    {{2021, 3}, {1, 9}, {2, 4}, {2, 8, 4}, {11, 2}},    {{2021, 5}, {1, 9}, {2, 4}, {2, 9, 9}, {11, 3}},
+    {{2021, 7}, {1, 10}, {2, 5}, {2, 10, 3}, {11, 4}},  {{2021, 10}, {1, 10}, {2, 6}, {2, 11, 4}, {11, 4}},
+    {{2022, 3}, {1, 12}, {2, 8}, {2, 12, 9}, {11, 6}},  {{2022, 7}, {1, 13}, {2, 9}, {2, 12, 12}, {11, 7}},
+    {{2022, 9}, {1, 13}, {2, 9}, {2, 15, 1}, {11, 8}},  {{2023, 1}, {1, 13}, {2, 11}, {2, 16, 5}, {12, 0}},
+    {{2023, 3}, {2, 0}, {2, 11}, {2, 17, 1}, {12, 1}},  {{2023, 6}, {2, 1}, {2, 12}, {2, 18, 1}, {12, 1}},
+    {{2023, 10}, {2, 1}, {2, 14}, {2, 19, 3}, {12, 2}}, {{2024, 1}, {2, 2}, {2, 14}, {2, 19, 4}, {12, 3}},
+    {{2024, 3}, {2, 3}, {2, 15}, {2, 20, 5}, {12, 4}},  {{2024, 4}, {2, 3}, {2, 15}, {2, 21, 5}, {12, 4}},
+    {{2024, 7}, {2, 4}, {2, 16}, {2, 22, 3}, {12, 5}},  {{2024, 11}, {2, 6}, {2, 17}, {2, 23, 4}, {12, 6}},
+    {{2025, 1}, {2, 6}, {2, 17}, {2, 25, 1}, {12, 8}},  {{2025, 4}, {2, 7}, {2, 17}, {2, 26, 3}, {12, 9}},
+    {{2025, 6}, {2, 8}, {2, 17}, {2, 27, 3}, {12, 9}},  {{2025, 9}, {2, 9}, {2, 17}, {2, 27, 7}, {13, 0}}};
 
 /// Years that a stack may be of.
 constexpr Month kFirst{2017, 2}, kAfterLast{2031, 1};
@@ -137,7 +153,7 @@ SoftwareReading of_month(const Month& date, FrameworkKind framework) {
           .version;
   Framework usual = usual_framework(framework);
   usual.version = version;
-  return {SoftwareStack{framework, version, nccl_of(usual)}};
+  return {SoftwareStack{framework, version, nccl_of(usual), cuda_of(usual)}};
 }
 
 SoftwareReading of_container(const Month& date, FrameworkKind framework) {
@@ -146,8 +162,8 @@ SoftwareReading of_container(const Month& date, FrameworkKind framework) {
             fmt::format("no container {:02}.{:02} of NVIDIA is known", date.year % 100, date.month),
             "they begin with 19.01, as in ngc-24.07"};
   const Container& row = newest_of(std::span<const Container>(kContainers), date);
-  return {
-      SoftwareStack{framework, framework == FrameworkKind::pytorch ? row.pytorch : row.tensorflow, row.nccl}};
+  return {SoftwareStack{framework, framework == FrameworkKind::pytorch ? row.pytorch : row.tensorflow,
+                        row.nccl, row.cuda}};
 }
 
 /// Words of a module's, image's or file's name.
@@ -179,6 +195,21 @@ bool is_container(std::string_view word) {
   return word.size() == 5 && word[2] == '.' && word >= "17" && word < "31" && month_of(word).has_value();
 }
 
+/// "cu118" in a wheel's name is 11.8; "cuda11.6", "cuda/12.1", "CUDA-12.1.1".
+std::optional<FrameworkVersion> cuda_named(std::string_view text) {
+  const std::string lower = lower_case(std::string(text));
+  bool is_next = false;
+  for (std::string_view word : words_of(lower)) {
+    if (is_next) return parse_framework_version(word);
+    is_next = word == "cuda";
+    if (word.starts_with("cuda") && word.size() > 4) return parse_framework_version(word.substr(4));
+    if (word.starts_with("cu") && word.size() == 5) {
+      if (const auto both = number_of(word.substr(2)); both) return FrameworkVersion{*both / 10, *both % 10};
+    }
+  }
+  return std::nullopt;
+}
+
 SoftwareReading of_name(std::string_view text, FrameworkKind framework, std::string_view word) {
   if (is_container(word)) return of_container(*month_of(word), framework);
   const auto version = parse_framework_version(word);
@@ -186,7 +217,7 @@ SoftwareReading of_name(std::string_view text, FrameworkKind framework, std::str
     return {std::nullopt, fmt::format("{} names no version that was released", text), "as in pytorch/2.1"};
   Framework usual = usual_framework(framework);
   usual.version = *version;
-  return {SoftwareStack{framework, *version, nccl_of(usual)}};
+  return {SoftwareStack{framework, *version, nccl_of(usual), cuda_named(text).value_or(cuda_of(usual))}};
 }
 
 constexpr std::string_view kExamples =
@@ -197,6 +228,14 @@ constexpr std::string_view kExamples =
 nccl::Version nccl_of(const Framework& framework) {
   if (framework.kind == FrameworkKind::pytorch) return newest_up_to(kPyTorchNccl, framework.version);
   return framework.version < kUnlisted ? newest_up_to(kTensorFlowNccl, framework.version) : nccl::Version{};
+}
+
+FrameworkVersion cuda_of(const Framework& framework) {
+  if (framework.kind != FrameworkKind::pytorch) return {0, 0};
+  FrameworkVersion cuda = kPyTorchCuda.front().cuda;
+  for (const BundledCuda& row : kPyTorchCuda)
+    if (row.first <= framework.version) cuda = row.cuda;
+  return cuda;
 }
 
 nccl::Version at_least_for(Architecture gpu, const nccl::Version& version) {

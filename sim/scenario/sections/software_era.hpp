@@ -16,6 +16,10 @@ namespace foretrain {
 /// (Horovod links the system's).
 nccl::Version nccl_of(const Framework& framework);
 
+/// The CUDA toolkit that PyTorch's default binaries of this version bring along; 0.0 for TensorFlow, whose
+/// binaries take the system's.
+FrameworkVersion cuda_of(const Framework& framework);
+
 /// `version`, or on GPUs that are younger than it the NCCL of the first PyTorch that was built for them.
 nccl::Version at_least_for(Architecture gpu, const nccl::Version& version);
 
@@ -27,6 +31,7 @@ struct SoftwareStack {
   FrameworkKind framework = FrameworkKind::pytorch;
   FrameworkVersion version;
   nccl::Version nccl;
+  FrameworkVersion cuda{0, 0};  ///< toolkit; 0.0: the text does not tell
 };
 
 /// A stack, or one sentence that says why the text names none.

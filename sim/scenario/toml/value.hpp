@@ -21,7 +21,7 @@ struct Entry;
 /// A TOML table in the order of the file, with places for messages.
 struct Table {
   std::vector<Entry> entries;
-  SourceSpan span{};     ///< the header or the opening brace; line 0 for the document itself
+  SourceSpan span{};  ///< the header or the opening brace; line 0 for the document itself
   /// Lines of the text were left out as unreadable: a key that is not there may have stood in one
   bool damaged = false;
   const Entry* find(std::string_view key) const;

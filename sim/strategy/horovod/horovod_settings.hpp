@@ -21,8 +21,8 @@ Time small_message_rounds(const Cluster& cluster, const Placement& placement, co
 
 /// Which tensors the response cache knows (horovod/common/controller.cc, ComputeResponseList).
 enum class ResponseCache {
-  off,         ///< capacity 0: every request goes through rank 0
-  holds_all,   ///< the ranks compare bit vectors
+  off,        ///< capacity 0: every request goes through rank 0
+  holds_all,  ///< the ranks compare bit vectors
   /// More tensors than it has room for: each is evicted before it comes again, so all are requested anew
   holds_none,
 };

@@ -13,7 +13,7 @@ struct ServerOptions {
 
 /// Options of training with parameter servers.
 struct ParameterServerOptions {
-  bool asynchronous = false;   ///< no barrier between workers
+  bool asynchronous = false;  ///< no barrier between workers
   /// A node's gradients are summed on its GPUs, each tensor on one, not by the CPU
   bool server_on_gpu = false;
 };

@@ -78,4 +78,15 @@ KernelCalibration default_kernel_calibration(const Gpu& gpu) {
   return calibration;
 }
 
+/// The first libraries for Hopper kept its tensor cores less busy. 0.87 of today's rate is from the steps of
+/// nanotron on one and two nodes, whose PyTorch 2.1 has CUDA 12.1; pytorch/pytorch#100850 measures 543 to
+/// 772 TFLOP/s with cuBLAS 11.11 and 12.0 where 760 to 797 are reached with 12.8.
+KernelCalibration with_library(KernelCalibration calibration, const Gpu& gpu, const FrameworkVersion& cuda) {
+  constexpr FrameworkVersion kTuned{12, 3};
+  constexpr double kEarlyShare = 0.87;
+  const bool is_early = cuda.major > 0 && cuda < kTuned;
+  if (is_early && gpu.architecture == Architecture::hopper) calibration.gemm.half *= kEarlyShare;
+  return calibration;
+}
+
 }  // namespace foretrain

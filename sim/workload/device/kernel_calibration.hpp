@@ -3,6 +3,7 @@
 
 #include "sim/base/units.hpp"
 #include "sim/cluster/hardware.hpp"
+#include "sim/workload/framework.hpp"
 
 namespace foretrain {
 
@@ -44,11 +45,15 @@ struct KernelCalibration {
   /// Over the tensors of a 16-bit convolution in channels-first layout, and over what Winograd's transforms
   /// rearrange: read and write each, padded
   double transpose_passes = 3.0;
-  double time_scale = 1;          ///< anchor: measured / predicted
+  double time_scale = 1;  ///< anchor: measured / predicted
   friend bool operator==(const KernelCalibration&, const KernelCalibration&) = default;
 };
 
 /// Defaults of a GPU's family: its architecture, where consumer and workstation Ampere (8.6) stands apart.
 KernelCalibration default_kernel_calibration(const Gpu& gpu);
+
+/// `calibration` with the 16-bit matrix products of the cuBLAS in this CUDA toolkit; 0.0 is one of today.
+/// Source: docs/models/transformer_kernels.md, "Older libraries".
+KernelCalibration with_library(KernelCalibration calibration, const Gpu& gpu, const FrameworkVersion& cuda);
 
 }  // namespace foretrain

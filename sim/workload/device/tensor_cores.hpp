@@ -20,8 +20,8 @@ struct TensorCores {
   /// Of attention whose scores are worked on beside the products: wider results leave no registers for a
   /// second block of them
   double widest_overlapped_head = 0;
-  bool is_persistent = false;         ///< blocks stay and take tile after tile: their pipeline is filled once
-  bool is_paired = false;             ///< two multiprocessors share a large tile
+  bool is_persistent = false;  ///< blocks stay and take tile after tile: their pipeline is filled once
+  bool is_paired = false;      ///< two multiprocessors share a large tile
   double prologue_clocks = 0;  ///< from a block's start to its first multiplication, and from its last on
   std::span<const Tile> tiles;
 };

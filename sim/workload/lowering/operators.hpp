@@ -182,7 +182,7 @@ struct ExpandedModel {
   std::vector<BackwardStep> backward;
   std::int64_t input_elements = 0;  ///< per sample
   std::int64_t largest_activation_elements = 0;
-  Amount saved_bytes;   ///< fp32 activations kept for backward, each storage once
+  Amount saved_bytes;  ///< fp32 activations kept for backward, each storage once
   /// Of everything on the GPU during a step, as far as it grows with the batch or comes and goes
   Lifetimes lifetimes;
   OffloadedActivations offloaded;  ///< `lifetimes` are those that are left on the GPU

@@ -118,6 +118,31 @@ TEST_CASE("software names a year, a container or a module, and gives versions of
   CHECK(keras.workload.framework.version == FrameworkVersion{2, 8});
 }
 
+TEST_CASE("the CUDA toolkit comes with stated software, and none is known where nothing is stated") {
+  struct Row {
+    std::string_view setting;
+    FrameworkVersion cuda;
+  };
+  const Row rows[] = {
+      {"framework.version=2.0", {11, 7}},
+      {"framework.version=2.4", {12, 1}},
+      {"framework.version=2.9", {12, 8}},
+      {"framework.software=\"ngc-23.10\"", {12, 2}},
+      {"framework.software=\"2023\"", {11, 7}},
+      {"framework.software=\"PyTorch/2.1.2-foss-2023a-CUDA-12.4.0\"", {12, 4}},
+      {"framework.software=\"pytorch/pytorch:2.1.0-cuda11.8-cudnn8-runtime\"", {11, 8}},
+      {"framework.software=\"torch-2.1.0+cu118\"", {11, 8}},
+      {"framework.software=\"pytorch/gpu-cuda-11.6/1.13.0\"", {11, 6}},
+  };
+  for (const Row& row : rows) {
+    INFO(row.setting);
+    CHECK(with_settings({std::string(row.setting)}).workload.framework.cuda == row.cuda);
+  }
+  CHECK(with_settings({}).workload.framework.cuda == FrameworkVersion{0, 0});
+  CHECK(with_settings({"framework.name=tensorflow", "framework.version=2.15"}).workload.framework.cuda ==
+        FrameworkVersion{0, 0});
+}
+
 TEST_CASE("software that nobody knows, of another framework or without kernels for the GPU is a mistake") {
   const auto mistake = [](const std::string& software, const std::string& more = "") {
     return mistakes("[framework]\nsoftware = \"" + software + "\"\n" + more);

@@ -34,6 +34,22 @@ TEST_CASE("a measured constant of kernels replaces the family's, and no other") 
   CHECK(own.launch_gap == family.launch_gap);
 }
 
+TEST_CASE("libraries before CUDA 12.3 multiply 16-bit matrices of Hopper slower, and nothing else") {
+  Gpu hopper = a100();
+  hopper.architecture = Architecture::hopper;
+  const KernelCalibration today = default_kernel_calibration(hopper);
+  const KernelCalibration early = with_library(today, hopper, {12, 1});
+  CHECK(early.gemm.half < 0.9 * today.gemm.half);
+  KernelCalibration same = early;
+  same.gemm.half = today.gemm.half;
+  CHECK(same == today);
+  CHECK(with_library(today, hopper, {11, 8}) == early);
+  CHECK(with_library(today, hopper, {12, 3}) == today);
+  CHECK(with_library(today, hopper, {0, 0}) == today);
+  const KernelCalibration ampere = default_kernel_calibration(a100());
+  CHECK(with_library(ampere, a100(), {11, 8}) == ampere);
+}
+
 TEST_CASE("each class of kernels has a share for each kind of arithmetic") {
   KernelCalibration kernels;
   double value = 0.1;

@@ -107,14 +107,15 @@ function show(): void {
 /** A knob that moves makes one step back, however long it moves; everything else makes one each time. */
 function turn(change: Partial<State>, moving = false): void {
   state = { ...state, ...change };
-  keep(moving);
+  keep(moving ? Object.keys(change).join() : '');
   void ask();
 }
-let moves = false;  // whether the newest step is of a knob that moves
-function keep(moving = false): void {
+let moved = '';  // the knob whose moves the newest step is of
+function keep(knob = ''): void {
   const hash = asHash({ state, pins });
-  if (hash !== location.hash) { if (moves && moving) history.replaceState(null, '', hash); else history.pushState(null, '', hash); }
-  moves = moving;
+  if (hash === location.hash) return;
+  if (knob && knob === moved) history.replaceState(null, '', hash); else history.pushState(null, '', hash);
+  moved = knob;
 }
 
 function choosePreset(id: string): void {
@@ -233,7 +234,7 @@ async function start(): Promise<void> {
   showPins();
   lessonPart(byId('lesson'), state, undefined, show);
   watchDrops();
-  const back = (): void => { moves = false; ({ state, pins } = fromHash(location.hash)); void ask().then(() => { if (!busy) show(); }); };
+  const back = (): void => { moved = ''; ({ state, pins } = fromHash(location.hash)); void ask().then(() => { if (!busy) show(); }); };
   window.addEventListener('popstate', back);
   if ('serviceWorker' in navigator && engine.name.startsWith('WebAssembly')) void navigator.serviceWorker.register('sw.js').catch(() => undefined);
   await ask();
