@@ -1,5 +1,5 @@
 """Recorded networks against those of the catalog, which were compared operator by operator with traces: the
-program's answers for both are held side by side, and printed as the table of docs/models/recorded.md."""
+program's answers for both are held side by side, and printed as the table of docs/models/networks.md."""
 import json
 import os
 import subprocess

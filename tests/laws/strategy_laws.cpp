@@ -90,7 +90,7 @@ TEST_CASE("the third step is the steady one: the fourth takes as long") {
 }
 
 // With NCCL's choice held, since its own forecast may take a slower protocol on a faster link
-// (docs/models/nccl_choice.md), and on a GPU so large that it does not feel the channels, of which faster
+// (docs/models/collectives.md), and on a GPU so large that it does not feel the channels, of which faster
 // links get more. Flows end on whole picoseconds.
 TEST_CASE("more bandwidth is never slower") {
   for (Case& c : cases({2, 4})) {

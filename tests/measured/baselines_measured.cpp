@@ -1,5 +1,5 @@
 // What one GPU ran, and what several lose beside messages: rows that identify a loss, and rows that it must
-// not touch (docs/models/losses.md).
+// not touch (docs/models/step.md).
 #include <algorithm>
 #include <cmath>
 #include <functional>

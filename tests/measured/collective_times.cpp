@@ -90,7 +90,7 @@ TEST_CASE(
 TEST_CASE("pairs of a DGX-1 reach 22.0 and 42.4 GB/s over one and two NVLinks, and 5.6 where there is none") {
   CHECK(busbw_of_pair("dgx1-v100", 0, 1) == Approx(22.0).epsilon(0.08));
   CHECK(busbw_of_pair("dgx1-v100", 0, 3) == Approx(42.4).epsilon(0.08));
-  // 16 % too slow since both ways through host memory share one rate (docs/models/collective_time.md).
+  // 16 % too slow since both ways through host memory share one rate (docs/models/collectives.md).
   CHECK(busbw_of_pair("dgx1-v100", 0, 5) == Approx(5.6).epsilon(0.17));
 }
 

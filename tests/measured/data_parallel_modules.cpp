@@ -35,7 +35,7 @@ TEST_CASE("the broadcast groups of every derived network are PyTorch's to the by
 }
 
 // A file of layers does not say which activations are modules and which are functions
-// (docs/models/data_parallel.md): the MNIST net calls functions, MobileNetV2 and the transformers have
+// (docs/models/replicated.md): the MNIST net calls functions, MobileNetV2 and the transformers have
 // modules for all of them and containers around them.
 TEST_CASE("copying a network's modules takes what was measured on the reference core, but for known misses") {
   std::vector<Figure> figures;

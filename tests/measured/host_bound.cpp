@@ -56,7 +56,7 @@ double host_share(const SimulatedStep& step) {
          sum;
 }
 
-/// A host of the GPU's time (docs/models/host_time.md).
+/// A host of the GPU's time (docs/models/host.md).
 double usual_slowdown(const Gpu& gpu) {
   if (gpu.architecture <= Architecture::pascal) return 2.4;
   if (gpu.architecture <= Architecture::turing) return 2.0;

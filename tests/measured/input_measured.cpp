@@ -81,7 +81,7 @@ TEST_CASE("TensorFlow's cached cassava images need no more than two cores") {
 
 TEST_CASE("one worker on one core under a line profiler: MNIST waits for its loader most of the time") {
   // 9267.3 us per iteration in the line that takes a batch, 1.66 ms in all others (01_single_gpu/README.md).
-  // docs/models/input.md says why less is predicted.
+  // docs/models/host.md says why less is predicted.
   const Prediction prediction = predicted("princeton-mnist-profile", {});
   const auto& point = prediction.points.front();
   const double rest = 1.66e-3, wait = point.step_s - rest;

@@ -200,7 +200,7 @@ Differences differences(const PrintedRow& row, const ClusterSpec& spec, const nc
 
 }  // namespace
 
-// docs/models/nccl_choice.md says why the listed rows differ.
+// docs/models/collectives.md says why the listed rows differ.
 TEST_CASE("channels and their speeds are those of the graphs NCCL printed, but for known misses") {
   std::vector<test::Figure> figures;
   std::string texts;

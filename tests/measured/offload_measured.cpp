@@ -1,5 +1,5 @@
 // Published steps with offload: DeepSpeed's issues 3901, 6695 and 6834 and its pull request 7474. Shares of
-// the host's memory bandwidth were fixed with these four reports (docs/models/offload.md); everything else
+// the host's memory bandwidth were fixed with these four reports (docs/models/memory.md); everything else
 // was not.
 #include <string>
 #include <vector>

@@ -78,7 +78,7 @@ TEST_CASE("every mirrored row of the chart comes out on its side of one, within 
 }
 
 // Milliseconds read off the chart (562, 739, 658; 1379, 963; 1674, 1155, 859 images/s at a global batch of
-// 128). None was used for a constant of the strategy; docs/models/mirrored.md says which structure was read
+// 128). None was used for a constant of the strategy; docs/models/replicated.md says which structure was read
 // off them.
 TEST_CASE("the steps themselves are those of the chart within 20 percent") {
   struct Published {

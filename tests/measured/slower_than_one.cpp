@@ -43,7 +43,7 @@ double part(const SimulatedStep& step, Account account) {
 // Measured 0.30 and 0.42 of one GPU on a server that is not named. Both are missed: the published steps on
 // two and four GPUs (220 and 160 ms) follow 100 ms + 240 ms / GPUs: the second part is what this network
 // takes in fp32 on a V100, while one GPU's 67 ms are not. So what ran on one GPU was probably not what ran on
-// two (docs/models/data_parallel.md).
+// two (docs/models/replicated.md).
 TEST_CASE(
     "DataParallel makes ResNet-50 on CIFAR-10 slower than one GPU, on two and on four, and the host is why") {
   const Scenario scenario = scenario_named("aisummer-resnet50-cifar-dp");

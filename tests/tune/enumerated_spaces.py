@@ -3,7 +3,7 @@
 
 enumerated_spaces.py FORETRAIN [--spaces N] [--cases LEAST MOST] [--seed N] [--more OPTIONS] [--verbose] [--markdown]
 
-Exit code 1: a search missed the best case of its space. With --markdown a table for docs/models/tune.md.
+Exit code 1: a search missed the best case of its space. With --markdown a table for docs/models/choices.md.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-// The constants of docs/models/collective_time.md are the program's, generation by generation; each may be
+// The constants of docs/models/collectives.md are the program's, generation by generation; each may be
 // measured within its range.
 #include <fstream>
 #include <map>
@@ -38,7 +38,7 @@ std::vector<double> numbers(const std::string& cell) {
 
 /// Cells behind the first one of the page's rows, by the first one.
 std::map<std::string, std::vector<std::string>> rows_of_page() {
-  std::ifstream file(std::string(FORETRAIN_SOURCE_DIR) + "/docs/models/collective_time.md");
+  std::ifstream file(std::string(FORETRAIN_SOURCE_DIR) + "/docs/models/collectives.md");
   std::map<std::string, std::vector<std::string>> rows;
   for (std::string line; std::getline(file, line);) {
     if (!line.starts_with("| ")) continue;

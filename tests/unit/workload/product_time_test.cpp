@@ -202,7 +202,7 @@ TEST_CASE("cuBLAS names a kernel by columns, then rows") {
 
 namespace {
 
-/// What docs/models/products.md says, over every tile and split.
+/// What docs/models/kernels.md says, over every tile and split.
 double exhaustive_on_cores(const Product& p, const ProductDevice& d) {
   double best = 1e300;
   for (const Tile& tile : p.count > 1 ? d.tiles.batched : d.tiles.single) {
