@@ -50,7 +50,7 @@ struct CrossoverCause {
   std::vector<LossPart> parts{};
 };
 
-/// The numbers of GPUs where adding GPUs stops paying. docs/models/crossover.md defines each answer, over the
+/// The numbers of GPUs where adding GPUs stops paying. docs/models/choices.md defines each answer, over the
 /// numbers that a person would request.
 struct Crossover {
   /// The fewest GPUs that come within 0.1 % of the largest throughput.

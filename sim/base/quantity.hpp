@@ -20,7 +20,7 @@ std::string_view example_of(Dimension dimension);
 struct QuantityRange {
   double least = 0, most = 0;
 };
-/// Returns the widest range of the dimension; single keys may narrow it. docs/models/limits.md explains why
+/// Returns the widest range of the dimension; single keys may narrow it. docs/models/step.md explains why
 /// these values fit doubles and 64-bit integers.
 const QuantityRange& range_of(Dimension dimension);
 /// Range of a simulated time, in s: up to kLongestTime.

@@ -10,7 +10,7 @@ namespace foretrain {
 double background_load(const ClusterSpec& cluster);
 
 /// Returns the share of the busiest of `links` shared links that other jobs use, as far as it slows down a
-/// job whose messages cross all of them (docs/models/network.md). In [0, 0.5]. O(links) at most.
+/// job whose messages cross all of them (docs/models/links.md). In [0, 0.5]. O(links) at most.
 double busiest_link_load(double mean_load, std::size_t links);
 
 }  // namespace foretrain

@@ -29,7 +29,7 @@ struct StorageSpec {
   Time latency{};
 };
 
-/// Returns typical figures for a kind, all assumed: docs/models/input.md.
+/// Returns typical figures for a kind, all assumed: docs/models/host.md.
 StorageSpec usual_storage(StorageKind kind);
 
 }  // namespace foretrain

@@ -9,7 +9,7 @@ namespace {
 using CostRow = ConstantOf<CollectiveCosts>;
 
 /// Standard deviations of logarithms. Among generations and clusters of the training rows, times differ by
-/// about a factor of two and rates by a third (docs/models/calibration.md).
+/// about a factor of two and rates by a third (docs/models/uncertainty.md).
 constexpr double kTimePrior = 0.6, kRatePrior = 0.35, kSharePrior = 0.2;
 /// Longest time that a calibration may give a constant, in s.
 constexpr double kLongest = 1e-2;

@@ -1,10 +1,10 @@
 // A set of constants for each generation that the training rows cover. Older GPUs take Volta's, Ada takes
 // Ampere's. AMD's take those of NVIDIA's GPUs of their years, because no training row of RCCL exists
-// (docs/models/collective_time.md).
+// (docs/models/collectives.md).
 //
 // Constants belong to a generation of GPU, not to a cluster: whatever belongs to a link is in its file in
 // topologies/links. Each was fitted on published rows of nccl-tests, and cross-validated by leaving out whole
-// clusters; docs/models/collective_time.md has the figures.
+// clusters; docs/models/collectives.md has the figures.
 #include "sim/collective/costs.hpp"
 
 #include <algorithm>

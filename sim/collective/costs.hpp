@@ -23,7 +23,7 @@ const Value& of(const ByProtocol<Value>& values, Protocol protocol) {
 }
 
 /// The constants of the time model. They were fitted on docs/measured/nccl.csv per generation of GPU and kind
-/// of link, never per cluster, size or row (docs/models/collective_time.md describes the fit and its
+/// of link, never per cluster, size or row (docs/models/collectives.md describes the fit and its
 /// residuals).
 struct CollectiveCosts {
   /// Host time of one launch. It depends on the GPU and not on the CPU in the training rows.

@@ -8,7 +8,7 @@
 //
 // Small messages are bound by steps, large ones by flow. In between, the size of the pieces decides how much
 // of the fill is seen. Each protocol has its own unit of forwarding: a line per thread for LL and LL128, a
-// slice of a chunk for Simple. docs/models/collective_time.md has the formulas with symbols and the fit of
+// slice of a chunk for Simple. docs/models/collectives.md has the formulas with symbols and the fit of
 // each constant.
 //
 // Between nodes a message may need the rendezvous protocol: above the eager limit of the link the sender
@@ -83,7 +83,7 @@ struct CollectiveTiming {
 };
 
 /// Returns the time: start + steps + fill + data. Around a ring every step is a hop, so either the hops or
-/// the slowest edge set the pace (docs/models/collective_time.md). One rank has only the time of the kernel.
+/// the slowest edge set the pace (docs/models/collectives.md). One rank has only the time of the kernel.
 CollectiveTiming time_of(const TimingInput& input);
 
 /// Returns the latency of one step between GPUs of a node.

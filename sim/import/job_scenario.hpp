@@ -28,7 +28,7 @@ struct JobScenarioOptions {
   bool is_recorded = false;
 };
 
-/// Returns valid TOML by the rules of docs/models/job_scripts.md: run.gpus are 1 and the reserved GPUs, and
+/// Returns valid TOML by the rules of docs/models/imports.md: run.gpus are 1 and the reserved GPUs, and
 /// launch and strategy follow from the launch line.
 /// Values out of the schema's range are left out.
 std::string write_job_scenario(const JobScript& script, const ClusterSpec& cluster,

@@ -180,7 +180,7 @@ SourceText text_at(CatalogKind kind, const FilePlace& place) {
 /// Returns how to list a catalog that people choose from, and how to add an entry of their own.
 std::string_view how_to_list(CatalogKind kind) {
   if (kind == CatalogKind::models)
-    return "foretrain list models; your own: a file (docs/models/model_files.md), as in ./mine.toml";
+    return "foretrain list models; your own: a file (docs/models/networks.md), as in ./mine.toml";
   if (kind == CatalogKind::clusters)
     return "foretrain list clusters; your own: a file (CONTRIBUTING.md, Recipes), as in ./mine.toml";
   if (kind == CatalogKind::scenarios)

@@ -67,7 +67,7 @@ void ClusterText::add_assumed_host(const NodeSpec& like, std::string_view like_n
   add("cores", std::to_string(std::min(host.cores / like.cpus * sockets, 1024)),
       "assumed: of the whole node");
   add("slowdown", fmt::format("{:g}", host.slowdown),
-      "assumed: single-thread time against a Zen 5 core, docs/models/host_time.md");
+      "assumed: single-thread time against a Zen 5 core, docs/models/host.md");
   add("memory", quoted_text(to_string(Bytes{host.memory.count / like.cpus * sockets})), "assumed");
   add("memory_bandwidth", quoted_text(to_string(host.memory_bandwidth)), "assumed: memcpy of one core");
 }

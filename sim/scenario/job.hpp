@@ -64,7 +64,7 @@ int fewest_gpus_of(const Scenario& scenario);
 
 /// Returns the samples that one optimizer step trains on `gpus` GPUs, over all ranks. Every figure of a
 /// prediction is based on this number. With a fixed batch per GPU it is that batch times micro-steps times
-/// working GPUs. With a global batch it is what the ranks can really have (docs/models/epoch.md). If one
+/// working GPUs. With a global batch it is what the ranks can really have (docs/models/step.md). If one
 /// loader deals a batch out (`dp`, `mirrored`, `multi_worker_mirrored`, "balance"), it is the micro-steps of
 /// the global batch, rounded up. Otherwise every rank has the same whole number of samples in every
 /// micro-step, rounded up. With [parallel] it is the global batch that the degrees divide.

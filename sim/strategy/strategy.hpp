@@ -144,7 +144,7 @@ struct DeviceModel {
   /// Factors on all tasks that are charged to an account.
   std::array<double, kAccountCount> account_time_scale{1, 1, 1, 1, 1, 1};
   double scale_of(Account account) const { return account_time_scale[static_cast<std::size_t>(account)]; }
-  double rank_spread = 0.01;    ///< standard deviation of step time between ranks (docs/models/losses.md)
+  double rank_spread = 0.01;    ///< standard deviation of step time between ranks (docs/models/step.md)
   double busy_node = 0;         ///< slowdown of kernels when all GPUs of a node work
   double busy_host = 0;         ///< slowdown of host calls in that case
   double collective_share = 1;  ///< share of a GPU that collectives take, over the formula's

@@ -15,10 +15,10 @@ const FrameworkProfile& pytorch_profile() {
       .executions = {Execution::eager, Execution::compiled, Execution::cuda_graphs},
       // torch.backends.cuda.matmul.allow_tf32: true from 1.7, false since 1.12 (its documentation).
       .tf32_products = {{1, 7}, FrameworkVersion{1, 11}},
-      .autocasts = true,  // torch.amp.autocast: lists of operators (docs/models/operators.md)
+      .autocasts = true,  // torch.amp.autocast: lists of operators (docs/models/kernels.md)
       // cuDNN's plans belong to a thread (pytorch/pytorch #103939).
       .plans_by_thread = VersionRange{{2, 1}},
-      .eager_scale = 1,  // the table is PyTorch's (docs/models/host_time.md)
+      .eager_scale = 1,  // the table is PyTorch's (docs/models/host.md)
       .has_graph_executor = false,
       .compiles_whole_steps = false,  // TorchInductor cuts where DDP's buckets end
       .owns_every_kernel = false,
@@ -52,7 +52,7 @@ const FrameworkProfile& tensorflow_profile() {
       .eager_scale = 2.5,         // assumed: about this much slower per operator than PyTorch's
       .has_graph_executor = true,
       .compiles_whole_steps = true,  // XLA: forward and backward in one cluster, run by the executable
-      .owns_every_kernel = true,     // recalled; prices in docs/models/host_time.md
+      .owns_every_kernel = true,     // recalled; prices in docs/models/host.md
       .has_autograd_engine = false,  // gradients are nodes of the same graph, or what the tape calls
       .keeps_gradients = false,      // tape.gradient() returns tensors
       .sparse_gradients = true,      // tf.IndexedSlices

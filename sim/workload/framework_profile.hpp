@@ -58,7 +58,7 @@ struct FrameworkProfile {
   bool horovod_is_operator;    ///< Horovod hands over gradients in operators; otherwise in hooks and Python
   bool has_parameter_servers;  ///< it has its own, over gRPC; otherwise those of ps-lite
 
-  // Around the run, in seconds on the reference CPU (docs/models/epoch.md).
+  // Around the run, in seconds on the reference CPU (docs/models/step.md).
   double import_s;           ///< import by one Python process
   double first_step_s;       ///< additional time of the first step, besides what follows
   double traced_operator_s;  ///< the first step traces each operator into a graph

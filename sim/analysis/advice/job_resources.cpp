@@ -16,7 +16,7 @@ constexpr double kTimeMargin = 1.1;
 /// Jobs get 9 of 10 parts of a node's memory, because centres keep some for the system and refuse a job that
 /// requests all of it (assumed).
 constexpr std::int64_t kMemoryParts = 10, kGivenParts = 9;
-/// Idle power over the board's power, assumed (docs/models/recommend.md).
+/// Idle power over the board's power, assumed (docs/models/choices.md).
 constexpr double kIdlePower = 0.2;
 /// Power of CPUs, memory, fans and network adapters over that of the GPUs' boards. DGX-1 is rated at 3.5 kW
 /// with 2.4 kW of GPUs (0.46), DGX A100 at 6.5 kW with 3.2 kW (1.0); no training loads all of it.

@@ -22,8 +22,8 @@ Observation call_observation(const DescribedCall& call);
 
 /// Corrects times, bandwidths and spreads of a curve by measured calls, at sizes where a row of the
 /// question's own source is among them: other sources' rows do not improve the prediction of a new user's
-/// calls (docs/models/evidence.md). Single calls, transports other than NCCL and points without an estimate
-/// stay as simulated.
+/// calls (docs/models/uncertainty.md). Single calls, transports other than NCCL and points without an
+/// estimate stay as simulated.
 void correct_calls(CollectiveCurve& curve, const EvidenceUse& use);
 
 /// Returns true if some point of the curve was corrected.

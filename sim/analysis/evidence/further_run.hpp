@@ -18,9 +18,9 @@ double middle_of(std::vector<double> values);
 /// expansion of Abramowitz and Stegun 26.7.5 (three digits). Requires at least 1; `freedom` is rounded down.
 double student_95(double freedom);
 
-/// Returns the interval of the next run (docs/models/evidence.md). `by_source` holds logarithms of measured
-/// seconds, the repeats of each source together; no list may be empty. For n runs of one source with the
-/// standard deviation s, at least kRunToRun: reach = t(n - 1) s sqrt(1 + 1/n); for a single run t(1)
+/// Returns the interval of the next run (docs/models/uncertainty.md). `by_source` holds logarithms of
+/// measured seconds, the repeats of each source together; no list may be empty. For n runs of one source with
+/// the standard deviation s, at least kRunToRun: reach = t(n - 1) s sqrt(1 + 1/n); for a single run t(1)
 /// kRunToRun sqrt(2). With several sources, the variance of their medians adds to it.
 FurtherRun further_run(const std::vector<std::vector<double>>& by_source);
 

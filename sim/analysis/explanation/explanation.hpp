@@ -89,7 +89,7 @@ struct PredictedRun {
   bool knows_length() const { return prediction.samples > 0; }
 };
 
-/// Explains a finished job by the rules of docs/models/explain.md. `run` is null where nothing was predicted.
+/// Explains a finished job by the rules of docs/models/imports.md. `run` is null where nothing was predicted.
 JobExplanation explain_job(const FinishedJob& job, const PredictedRun* run = nullptr);
 
 // The parts, in the order of the report.
@@ -117,7 +117,7 @@ bool gpus_waited(const FinishedJob& job, const PredictedRun* run);
 /// Returns how many cores were busy on average; absent where the files do not tell.
 std::optional<double> busy_cores(const FinishedJob& job);
 
-// Thresholds of docs/models/explain.md, as shares unless stated otherwise.
+// Thresholds of docs/models/imports.md, as shares unless stated otherwise.
 /// A GPU with less utilization did nothing.
 inline constexpr double kIdleShare = 0.01;
 /// Smallest difference between measured and predicted utilization that counts.

@@ -12,7 +12,7 @@ namespace foretrain {
 
 /// Fits a calibration of the cluster. Stages run in this order: host, links, memory, calls, matrix products,
 /// collectives, their tax on compute, training, jitter; each uses the constants of those before it
-/// (docs/models/calibration.md). A calibration that the cluster's file names is not used.
+/// (docs/models/uncertainty.md). A calibration that the cluster's file names is not used.
 ///
 /// Samples that the model cannot predict, and those above what wires and data sheets allow, are left out with
 /// the reason. `progress` receives the finished share of stages.

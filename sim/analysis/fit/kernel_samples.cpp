@@ -51,7 +51,7 @@ std::optional<Operator> gemm_of(const Sample& sample) {
   return with_product(OperatorClass::gemm, HostCall::linear, product);
 }
 
-/// Returns the operator of a convolution as docs/models/operators.md defines it: forward, gradient of the
+/// Returns the operator of a convolution as docs/models/kernels.md defines it: forward, gradient of the
 /// input, gradient of the weights. Padding keeps the size.
 std::optional<Operator> convolution_of(const Sample& sample) {
   const auto number = [&](std::string_view key, std::int64_t least) {

@@ -27,7 +27,7 @@ using ThroughputFunction = std::function<Throughput(int gpus)>;
 /// The smaller of two numbers of GPUs counts as fastest if their throughputs differ by less than this factor.
 inline constexpr double kNoticeable = 1.001;
 /// Smallest loss that counts as slower. The limit is this or the noise of a comparison, whichever is larger:
-/// the standard deviation of the ratio of two runs (docs/models/crossover.md).
+/// the standard deviation of the ratio of two runs (docs/models/choices.md).
 inline constexpr double kLeastLoss = 0.02;
 inline constexpr double kSlower = 1 - std::max(kLeastLoss, std::numbers::sqrt2* kRunToRun);
 
@@ -61,7 +61,7 @@ struct SearchSpace {
 std::vector<int> requested_numbers(const SearchSpace& space);
 
 /// Returns all answers but the causes. While `is_certain`, they equal the answers of evaluating every number
-/// of requested_numbers(); docs/models/crossover.md states the assumptions. Requires most_gpus, gpus_per_node
+/// of requested_numbers(); docs/models/choices.md states the assumptions. Requires most_gpus, gpus_per_node
 /// >= 1.
 Crossover find_crossover(const ThroughputFunction& throughput, const SearchSpace& space);
 

@@ -25,7 +25,7 @@ struct DrawnSpeed {
 };
 
 /// Returns the 90 % interval of `a`'s samples per second over `b`'s. Inputs that slow both down alike cancel;
-/// the noise of each one's own software does not (docs/models/compare.md). The range contains the ratio
+/// the noise of each one's own software does not (docs/models/choices.md). The range contains the ratio
 /// itself.
 Range speed_ratio_range(const DrawnSpeed& a, const DrawnSpeed& b, const Draws& draws);
 

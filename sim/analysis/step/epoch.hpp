@@ -20,7 +20,7 @@ EpochShape epoch_shape(const Scenario& scenario, int gpus);
 EpochShape epoch_shape(const EpochSteps& steps, std::int64_t parts);
 
 /// Returns the seconds lost at each start of an epoch: worker start and the first batch
-/// (docs/models/epoch.md). Zero without worker processes or without a data set.
+/// (docs/models/step.md). Zero without worker processes or without a data set.
 double loader_restart_s(const Workload& workload, const NodeSpec& node);
 
 /// Returns the seconds of one epoch from the steady step, the partial step and the restart of the loader.
@@ -29,7 +29,7 @@ double epoch_s(const EpochShape& shape, double step_s, double partial_step_s, do
 // Work of a run besides its training steps: start-up, loader restarts, validation and checkpoints.
 // Work of a run besides its training steps: start-up, loader restarts, validation and checkpoints.
 
-/// Returns the seconds of a run outside its training steps (docs/models/epoch.md). `restart_s` is the loader
+/// Returns the seconds of a run outside its training steps (docs/models/step.md). `restart_s` is the loader
 /// restart of each training epoch. Validation passes are simulated.
 RunOverhead run_overhead(const StepSimulator& simulator, const DeviceModel& device, int gpus,
                          double restart_s);

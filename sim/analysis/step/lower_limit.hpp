@@ -14,8 +14,8 @@ struct StepLimit {
   double step_s() const { return kernels_s > input_s ? kernels_s : input_s; }
 };
 
-/// Returns the limit of the representative rank, before the losses of many GPUs (docs/models/tune.md). Zero
-/// where ranks are not alike, and for cut networks and programs.
+/// Returns the limit of the representative rank, before the losses of many GPUs (docs/models/choices.md).
+/// Zero where ranks are not alike, and for cut networks and programs.
 StepLimit step_limit(const StepSimulator& simulator, int gpus, const DeviceModel& device);
 
 }  // namespace foretrain

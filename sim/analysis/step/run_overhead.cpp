@@ -10,7 +10,7 @@ namespace foretrain {
 
 namespace {
 
-// The constants are seconds on the reference CPU (docs/models/epoch.md) unless stated otherwise; the profile
+// The constants are seconds on the reference CPU (docs/models/step.md) unless stated otherwise; the profile
 // of a framework adds its own.
 
 /// Context, cuBLAS and cuDNN handles, and kernels loaded on first use.

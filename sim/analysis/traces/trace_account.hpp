@@ -10,7 +10,7 @@
 
 namespace foretrain {
 
-/// The accounts (docs/models/traces.md). The first four are work, the others are idle time by its cause.
+/// The accounts (docs/models/imports.md). The first four are work, the others are idle time by its cause.
 enum class TraceAccount : std::uint8_t {
   /// A kernel runs that is neither communication nor the optimizer's.
   compute,

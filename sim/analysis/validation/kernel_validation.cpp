@@ -21,7 +21,7 @@ namespace {
 
 /// Overhead of NeuSight's loop, which records an event, calls PyTorch, records another and waits. The GPU
 /// idles until the call's kernel is launched, and no time is shorter than the host takes from event to event.
-/// Both values are medians over the smallest kernels of gpus_of_kernel_constants() (docs/models/products.md).
+/// Both values are medians over the smallest kernels of gpus_of_kernel_constants() (docs/models/kernels.md).
 struct MeasuredCall {
   /// Time from the first event to the kernel's start.
   double before_us;

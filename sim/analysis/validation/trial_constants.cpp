@@ -13,7 +13,7 @@ namespace foretrain {
 
 namespace {
 
-/// The losses that were fitted to trainings (docs/models/losses.md).
+/// The losses that were fitted to trainings (docs/models/step.md).
 constexpr std::string_view kFittedLosses[] = {"loss.rank_spread", "loss.busy_node"};
 /// Losses may be 0, so they are fitted in hundredths instead of logarithms.
 constexpr double kLossStep = 0.01;

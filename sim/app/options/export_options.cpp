@@ -59,7 +59,8 @@ void add_export(CLI::App& app, ExportOptions& options) {
       ->required()
       ->type_name("PATH");
   command->footer(
-      "What becomes of tasks and collectives: docs/models/export.md\n\nExamples:\n  foretrain export chakra "
+      "What becomes of tasks and collectives: docs/models/networks.md\n\nExamples:\n  foretrain export "
+      "chakra "
       "mahti-resnet50-ddp --gpus 8 -o resnet50\n  foretrain export goal --model resnet50 --cluster puhti "
       "--gpus 8 "
       "-o resnet50.goal");

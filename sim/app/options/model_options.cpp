@@ -57,7 +57,7 @@ void add_model_import(CLI::App& model, ImportModelCommand& command) {
       "Examples:\n  foretrain model import config.json --sequence 512 -o mine.toml\n  foretrain model show "
       "./mine.toml\n  foretrain model import trace.json.gz --batch 32 -o traced.toml\nFormats:\n  "
       "torch.profiler "
-      "trace, execution trace: docs/models/traces.md" +
+      "trace, execution trace: docs/models/imports.md" +
       formats);
   import->callback([&command] { run_model_import(command);
 });

@@ -52,7 +52,7 @@ void add_sweep_run(CLI::App& sweep, SweepOptions& options) {
   CLI::App* command = sweep.add_subcommand(
       "run", "Predict every case that is not in the database yet; what is killed goes on where it was");
   SweepRunCommand& run = options.run;
-  command->add_option("SWEEP", run.sweep, "A file with axes, samples and conditions (docs/models/sweeps.md)")
+  command->add_option("SWEEP", run.sweep, "A file with axes, samples and conditions (docs/models/choices.md)")
       ->required();
   // An existing database is continued when it belongs to the same sweep.
   command->add_option("--db", run.database, "The SQLite file of its results; made if it is not there")

@@ -331,7 +331,7 @@ void add_validate(CLI::App& app, TrainingOptions& options) {
       "Predict the smallest number of GPUs of each series too, instead of scaling the model to it");
   command
       ->add_option("--provenance", validate.provenance,
-                   "Rules about what words in series and source tell of a run (docs/models/provenance.md); "
+                   "Rules about what words in series and source tell of a run (docs/measured/rules.md); "
                    "without them both are only shown")
       ->type_name("FILE");
   command->add_option("--set", validate.settings, "A scenario key for every row; may be repeated")

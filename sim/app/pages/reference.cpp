@@ -112,9 +112,10 @@ std::string cluster_page() {
 
 /// Returns docs/reference/model.md: every key of a model file and every type of layer.
 std::string model_page() {
-  std::string out = "# Keys of a model file" + printed_by("model") + std::string(kRulesOfFiles) +
-                    "Blocks, names and branches: [model files](../models/model_files.md); a first one: "
-                    "[tutorial](../tutorials/my-model.md).\n";
+  std::string out =
+      "# Keys of a model file" + printed_by("model") + std::string(kRulesOfFiles) +
+      "Blocks, names and branches: [model files](../models/networks.md#model-files); a first one: "
+      "[tutorial](../tutorials/my-model.md).\n";
   for (const KeyTable& table : model_key_tables()) out += keys_table(table);
   out +=
       "\n## Layers\n\nAll take `type`, `name`, `from`, `as` and `weights`; `start` no `from`. Keys in bold "
@@ -136,12 +137,12 @@ std::string program_page() {
 
 /// Returns docs/reference/operators.md. Adjacent operators with the same cost share a row.
 std::string operators_page() {
-  std::string out =
-      "# Operators of recorded networks" + printed_by("operators") +
-      "\nWhat an operator of a recorded network costs, from the sizes of its tensors "
-      "([the rules](../models/recorded.md)). n: elements of the result; in, out: of first operand "
-      "and first result. Names are those of aten; in place, with `_` behind it, alike.\n\n"
-      "| operators | class | FLOPs | bytes |\n|---|---|---|---|\n";
+  std::string out = "# Operators of recorded networks" + printed_by("operators") +
+                    "\nWhat an operator of a recorded network costs, from the sizes of its tensors "
+                    "([the rules](../models/networks.md#recorded-networks)). n: elements of the result; in, "
+                    "out: of first operand "
+                    "and first result. Names are those of aten; in place, with `_` behind it, alike.\n\n"
+                    "| operators | class | FLOPs | bytes |\n|---|---|---|---|\n";
   const std::vector<OperatorRule>& rules = operator_rules();
   for (std::size_t first = 0; first < rules.size();) {
     const auto same = [&](const OperatorRule& rule) {

@@ -170,7 +170,7 @@ class SubmitReader {
   }
 
   /// Reads the time limit. The lengths short, medium and long are those by which CHTC's GPU Lab classes jobs
-  /// (docs/models/job_scripts.md); elsewhere the attribute means nothing.
+  /// (docs/models/imports.md); elsewhere the attribute means nothing.
   void read_time() {
     if (const SubmitCommand* command = find_command("allowed_job_duration")) {
       const auto seconds = whole_number(command->value);

@@ -65,7 +65,7 @@ void add_host_section(ClusterText& out, const Machine& machine, const Host& like
   // The catalog of CPUs gives the speed of one core; without an entry that of the template is assumed.
   const CpuModel* cpu = find_cpu(machine.cpu_model);
   out.add("slowdown", fmt::format("{:g}", cpu == nullptr ? like.slowdown : cpu->slowdown),
-          cpu == nullptr ? "assumed: single-thread time against a Zen 5 core, docs/models/host_time.md"
+          cpu == nullptr ? "assumed: single-thread time against a Zen 5 core, docs/models/host.md"
                          : "of this CPU in `foretrain list cpus`");
   const bool is_known = machine.memory.count > 0;
   out.add("memory", quoted_text(to_string(is_known ? machine.memory : like.memory)),

@@ -13,7 +13,7 @@ struct RecordingHost {
   double per_op_us = 0;
 };
 
-/// Returns the least-squares fit over the operators that docs/models/host_time.md has in its table: the time
+/// Returns the least-squares fit over the operators that docs/models/host.md has in its table: the time
 /// of a call is its time on the reference CPU times `slowdown`, plus `per_op_us` for each operator recorded
 /// in it. A TracedStep does not contain the strategy's calls, so these do not enter. Returns slowdown 1 where
 /// no call is known.

@@ -1,4 +1,4 @@
-// Declares how a recorded step of one GPU becomes a network with measured times: docs/models/traces.md.
+// Declares how a recorded step of one GPU becomes a network with measured times: docs/models/imports.md.
 #pragma once
 
 #include "sim/import/models/model_file.hpp"

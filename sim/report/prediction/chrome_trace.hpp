@@ -1,4 +1,4 @@
-// Steps as a trace for Perfetto or chrome://tracing (Trace Event Format, JSON; docs/models/trace.md).
+// Steps as a trace for Perfetto or chrome://tracing (Trace Event Format, JSON; docs/models/step.md).
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // Planned steps as Chakra execution traces, with a file for each rank, as ASTRA-sim reads them
-// (docs/models/export.md).
+// (docs/models/networks.md).
 #pragma once
 
 #include <string>

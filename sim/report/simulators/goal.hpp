@@ -1,4 +1,4 @@
-// Planned steps in GOAL, the text that the schedule compiler of LogGOPSim reads (docs/models/export.md).
+// Planned steps in GOAL, the text that the schedule compiler of LogGOPSim reads (docs/models/networks.md).
 #pragma once
 
 #include <string>

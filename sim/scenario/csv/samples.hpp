@@ -17,7 +17,7 @@ namespace foretrain {
 inline constexpr std::size_t kLargestSamples = 64u << 20;
 inline constexpr std::size_t kMostSamples = 1'000'000;
 
-/// Kinds of samples; docs/models/calibration.md lists the quantities and settings of each kind.
+/// Kinds of samples; docs/models/uncertainty.md lists the quantities and settings of each kind.
 enum class SampleKind : std::uint8_t {
   /// Quantities: launch_latency, launch_gap, enqueue, graph_launch, graph_kernel, sync_wake, event,
   /// copy_call.

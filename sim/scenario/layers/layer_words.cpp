@@ -90,7 +90,7 @@ constexpr std::array kWords{
     LayerWords{"shift", "all rows but the last"},
     LayerWords{"attention",
                "`projection` separate, packed, module; keys and values from `memory` if given; see "
-               "[sequences](../models/sequences.md)"},
+               "[sequences](../models/networks.md#sequences)"},
     LayerWords{"relative_attention", "as in Transformer-XL"},
     LayerWords{"window_attention", "within windows of an image's tokens, as in Swin"},
     LayerWords{"patch_merging", "four neighbours become one token of their widths together"},
@@ -111,7 +111,7 @@ constexpr std::array kWords{
         "`groups` heads of keys and values (otherwise `heads`), `rotary` elements of a head turned by "
         "position, `norm` of each head or `norm_rows` of all together, `alibi` slopes by distance, a causal "
         "`window` of so many keys; `memory`: keys and values of another result, or with "
-        "`relative` a bias of the scores; see [sequences](../models/sequences.md)"},
+        "`relative` a bias of the scores; see [sequences](../models/networks.md#sequences)"},
     LayerWords{"latent_attention",
                "as in DeepSeek-V2: queries by way of `query_rank` (without: directly), keys and values of "
                "`kv_rank`; heads of `plain` + `rotary` elements, values of `value`"},

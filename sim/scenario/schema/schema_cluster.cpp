@@ -371,7 +371,7 @@ std::vector<KeyTable> cluster_key_tables() {
   add(node_key_tables());
   add(fabric_key_tables());
   add({{"`[storage.page_cache]`, `[storage.nvme]`, `[storage.lustre]`, `[storage.nfs]`",
-        "Where training data lie. What is not said has the usual figure of its kind (docs/models/input.md).",
+        "Where training data lie. What is not said has the usual figure of its kind (docs/models/host.md).",
         described(storage_keys())},
        {"`[site]`", "How a computing centre hands it out, for job scripts and costs.",
         described(site_keys())},

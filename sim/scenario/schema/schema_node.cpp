@@ -46,7 +46,7 @@ const Keys<Host>& host_keys() {
       {"cores", takes::integer<&Host::cores>(1, 1024), "40", kRequired, "of the whole node"},
       {"slowdown", takes::number<&Host::slowdown>(0.1, 20), "2.0",
        "that of `cpu` in `list cpus`, else required",
-       "single-thread time / that of the reference core (Zen 5 at about 4 GHz), docs/models/host_time.md"},
+       "single-thread time / that of the reference core (Zen 5 at about 4 GHz), docs/models/host.md"},
       {"memory",
        {"size", [](TableReader& table, std::string_view key,
                    Host& host) { takes::put(table.bytes(key), host.memory); }},

@@ -237,7 +237,7 @@ const Keys<RunSection>& run_keys() {
   static const Keys<Scenario> lengths{
       {"epochs", takes::number<&Scenario::epochs>(0, 1e6), "90", "1", "epochs of the whole run"},
       {"startup", takes::time<&Scenario::startup>(), "\"60 s\"", "computed",
-       "once per run: imports, CUDA, NCCL, compilation, first step; docs/models/epoch.md"},
+       "once per run: imports, CUDA, NCCL, compilation, first step; docs/models/step.md"},
   };
   static const Keys<RunSection> keys =
       Keys<RunSection>{{"gpus",

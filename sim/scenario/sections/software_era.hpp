@@ -16,8 +16,8 @@ namespace foretrain {
 /// release (Horovod links the system's).
 nccl::Version nccl_of(const Framework& framework);
 
-/// Returns the CUDA toolkit that PyTorch's default binaries of this version contain; 0.0 for TensorFlow, whose
-/// binaries use the system's.
+/// Returns the CUDA toolkit that PyTorch's default binaries of this version contain; 0.0 for TensorFlow,
+/// whose binaries use the system's.
 FrameworkVersion cuda_of(const Framework& framework);
 
 /// Returns `version`, or for GPUs that are newer than it the NCCL of the first PyTorch that was built for

@@ -38,7 +38,7 @@ PowerSgdBucket split_bucket(const Bucket& bucket, const std::vector<MatrixShape>
 /// and three kernels subtract it from the columns that follow.
 std::int64_t gram_schmidt_kernels(std::int64_t rank);
 
-/// Sends the buckets of a step (docs/models/ddp.md).
+/// Sends the buckets of a step (docs/models/replicated.md).
 /// - none: one all-reduce of the bucket.
 /// - fp16, bf16: cast and divide, one all-reduce of half the bytes, and a cast back beside the compute
 ///   stream.
@@ -80,7 +80,7 @@ class BucketExchange {
   LabelId hook_label_;
 };
 
-/// The Reducer of one process (torch/csrc/distributed/c10d/reducer.cpp; docs/models/ddp.md).
+/// The Reducer of one process (torch/csrc/distributed/c10d/reducer.cpp; docs/models/replicated.md).
 class Reducer {
  public:
   Reducer(Process& process, ProcessGroup& group);

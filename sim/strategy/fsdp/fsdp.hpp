@@ -8,7 +8,7 @@
 namespace foretrain {
 
 /// Plans one process per GPU. Each keeps 1/N of every unit's parameters, gradients and optimizer state, and
-/// gathers a unit when its turn comes (docs/models/fsdp.md). On one GPU nothing is sharded.
+/// gathers a unit when its turn comes (docs/models/sharded.md). On one GPU nothing is sharded.
 Plan plan_fsdp(const PlanRequest& request);
 /// Plans FSDP2: parameters are sharded one by one instead of flat, with copies into and out of the gathers,
 /// and without a rate limiter.

@@ -57,7 +57,7 @@ Moments moments_of(const ModelUnits& units, const UnitSizes& sizes, const FsdpSe
 /// a unit without trained parameters, and drops it when backward has ended. A reentrant checkpoint, the
 /// default of transformers, makes a tensor of its own of each input; the hook holds it with its gradient
 /// (torch/distributed/fsdp/_runtime_utils.py, _register_post_backward_reshard_only_hook; seen with PyTorch
-/// 2.9: docs/models/fsdp.md).
+/// 2.9: docs/models/sharded.md).
 Bytes held_block_inputs(const Workload& workload, const FsdpSettings& settings) {
   const ExpandedModel& model = *workload.model;
   const std::int64_t batch = workload.batch_per_gpu;

@@ -1,5 +1,5 @@
 // Strategy `horovod`: Horovod's DistributedOptimizer, one process per GPU with a background thread
-// (docs/models/horovod.md).
+// (docs/models/replicated.md).
 #pragma once
 
 #include "sim/strategy/strategy.hpp"

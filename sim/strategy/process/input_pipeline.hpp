@@ -12,7 +12,7 @@ namespace foretrain {
 
 /// Adds one batch after the other to a process's graph: storage, workers, pin-memory thread, main thread,
 /// copy. Each part is a queue, and a batch passes the queues in order. Workers are at most prefetch x workers
-/// batches ahead of the loop (docs/models/input.md).
+/// batches ahead of the loop (docs/models/host.md).
 class InputPipeline {
  public:
   explicit InputPipeline(Process& process);

@@ -4,7 +4,7 @@
 // of all ranks, and the expected maximum of n normal variables grows like sqrt(2 ln n). Multi-GPU contention:
 // the GPUs of a full node share power, cooling and memory of the host. Shared SMs and bandwidth: NCCL's
 // thread blocks take multiprocessors and memory bandwidth from the kernels that run at the same time.
-// docs/models/losses.md has the formulas, and the rows that each constant was fitted to.
+// docs/models/step.md has the formulas, and the rows that each constant was fitted to.
 #include "sim/strategy/process/losses.hpp"
 
 #include <algorithm>
@@ -19,17 +19,17 @@ namespace {
 /// Passes over the GPU's memory for each byte that a ring sends: the peer's write, then its read together
 /// with the read of the own part.
 constexpr double kMemoryPasses = 3;
-/// Fraction of a training step's kernel time that waits for memory; assumed (docs/models/losses.md).
+/// Fraction of a training step's kernel time that waits for memory; assumed (docs/models/step.md).
 constexpr double kWaitsForMemory = 0.5;
 /// Largest share that a collective takes, so that kernels go on at a tenth of their speed at least; assumed.
 constexpr double kMostShare = 0.9;
 /// Standard deviation of step time between ranks, before Ampere and since; fitted to training rows
-/// (docs/models/losses.md).
+/// (docs/models/step.md).
 constexpr double kRankSpread = 0.01, kRecentRankSpread = 0.005;
 /// Loss of a full node. Volta's value is from training rows of 15 sources, each of them held out once; older
 /// GPUs have no rows and take it too. Turing's and Ampere's values are from runs on 2 to 8 GPUs that exchange
 /// nothing: RTX 8000, RTX A6000 and A40. CDNA and CDNA 2, of the same years, have no such rows and take
-/// Ampere's. Hopper's rows show no loss (docs/models/losses.md).
+/// Ampere's. Hopper's rows show no loss (docs/models/step.md).
 constexpr double kBusyNode = 0.03, kBusyAmpereNode = 0.01;
 
 /// Returns the bytes that each rank sends per byte of message on a ring of `ranks`.

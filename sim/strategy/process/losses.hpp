@@ -11,7 +11,7 @@
 
 namespace foretrain {
 
-/// Fractions of the time of kernels or host calls, by the GPU's architecture (docs/models/losses.md).
+/// Fractions of the time of kernels or host calls, by the GPU's architecture (docs/models/step.md).
 struct Losses {
   /// Standard deviation of step time between ranks, as a fraction of the mean.
   double rank_spread = 0.01;

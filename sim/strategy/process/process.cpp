@@ -16,7 +16,7 @@ namespace foretrain {
 
 namespace {
 
-/// Kernels of two streams that wait for the same memory get an equal part of it each (docs/models/losses.md).
+/// Kernels of two streams that wait for the same memory get an equal part of it each (docs/models/step.md).
 constexpr int kMemorySharers = 2;
 /// Script threads of one rank: the main thread (or the executor's) and the one that issues backward. Both
 /// spin.

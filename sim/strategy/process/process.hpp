@@ -180,7 +180,7 @@ class Process {
                        LabelId label);
   /// Issues a kernel on another stream of the thread's GPU, not before `call.after`. Kernels of the compute
   /// stream do not wait for it, but share the memory's bandwidth with it while it runs
-  /// (docs/models/losses.md).
+  /// (docs/models/step.md).
   TaskId launch_on_side_stream(const SideKernel& call);
   /// Issues a kernel of known length on another stream of the first GPU, not before `after`. `host` is the
   /// duration of its call on this host. The kernel shares the memory's bandwidth with the compute stream.

@@ -14,7 +14,7 @@
 namespace foretrain {
 
 /// Models torch.distributed's ProcessGroupNCCL and ProcessGroupGloo, as far as DDP uses them
-/// (docs/models/ddp.md).
+/// (docs/models/replicated.md).
 ///
 /// In gloo two worker threads take operations in the order of their requests. Each thread runs one operation
 /// to its end, and the operations in progress share the links. Data on a GPU is copied to host memory before

@@ -6,7 +6,7 @@ namespace foretrain {
 
 namespace {
 
-/// Kernels of two streams that wait for the same memory get an equal part of it each (docs/models/losses.md).
+/// Kernels of two streams that wait for the same memory get an equal part of it each (docs/models/step.md).
 constexpr int kStreamSharers = 2;
 
 Task task_on(QueueId stream, TaskKind kind, Account account, Time duration) {

@@ -44,7 +44,7 @@ std::vector<WrappedModule> wrap_layers(const ExpandedModel& model);
 WrappedModule losses_of(const ExpandedModel& model);
 
 /// Issues the work of calling a wrapped module on all GPUs of the job, and of autograd in its backward pass
-/// (docs/models/data_parallel.md). The process must have one GPU so far; all others of the placement are
+/// (docs/models/replicated.md). The process must have one GPU so far; all others of the placement are
 /// added. Process and step must outlive it.
 class Replicas {
  public:

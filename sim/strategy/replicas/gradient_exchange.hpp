@@ -49,8 +49,8 @@ struct ReplicaThreads {
 /// a step.
 using SumOverReplicas = std::function<TaskId(Bytes size, std::size_t message)>;
 
-/// The path of the gradients of one process's replicas through the packs (docs/models/mirrored.md). A pack is
-/// concatenated as soon as its gradients exist and the packs before it have gone. A single pack of all
+/// The path of the gradients of one process's replicas through the packs (docs/models/replicated.md). A pack
+/// is concatenated as soon as its gradients exist and the packs before it have gone. A single pack of all
 /// gradients therefore cannot overlap with backward.
 class GradientExchange {
  public:

@@ -19,7 +19,7 @@ Knob private_threads_knob();
 using MakeExchange = std::function<GradientExchange(Process& process, const ReplicaThreads& threads)>;
 /// Plans all steps of the process of the first rank. The replicas do the same, so only the one whose turn
 /// comes last has tasks. The process issues operators of all its replicas one at a time, unless each GPU has
-/// threads of its own (docs/models/mirrored.md), and each GPU updates its own copy of the weights. In eager
+/// threads of its own (docs/models/replicated.md), and each GPU updates its own copy of the weights. In eager
 /// mode the passes of one replica follow those of another. With one GPU it is the plain loop.
 Plan plan_replicas(const PlanRequest& request, const MakeExchange& make_exchange);
 

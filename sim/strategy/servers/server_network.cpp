@@ -38,7 +38,7 @@ int busiest_machine(const std::vector<double>& held, int machines) {
   return static_cast<int>(std::max_element(of_machines.begin(), of_machines.end()) - of_machines.begin());
 }
 
-/// Assumed values (docs/models/parameter_server.md): the data part of the wire's bytes, and the rate of one
+/// Assumed values (docs/models/replicated.md): the data part of the wire's bytes, and the rate of one
 /// TCP stream as in gloo_tcp.toml.
 constexpr double kPsLiteWire = 0.97;
 constexpr ByteRate kPsLiteTcpStream{3e9};

@@ -14,7 +14,7 @@
 
 namespace foretrain {
 
-/// Costs of one message between two processes besides the links (docs/models/parameter_server.md has the
+/// Costs of one message between two processes besides the links (docs/models/replicated.md has the
 /// sources).
 struct ServerTransport {
   std::string_view name;

@@ -10,7 +10,7 @@
 
 namespace foretrain {
 
-/// Computes the host cost of calls for the framework's execution mode (docs/models/host_time.md) and issues
+/// Computes the host cost of calls for the framework's execution mode (docs/models/host.md) and issues
 /// them on a process. Holds references to the process and its request, which must outlive it.
 class StepLaunches {
  public:

@@ -41,7 +41,7 @@ struct ZeroSettings {
 /// Returns the settings of a stage for a job.
 ZeroSettings zero_settings(const PlanRequest& request, int stage);
 
-/// Plan one process per GPU (docs/models/zero.md). Stage 0 shards nothing and has one all-reduce after
+/// Plan one process per GPU (docs/models/sharded.md). Stage 0 shards nothing and has one all-reduce after
 /// backward. Stage 1 shards the optimizer's state, stage 2 also gradients, stage 3 also parameters.
 Plan plan_zero0(const PlanRequest& request);
 Plan plan_zero1(const PlanRequest& request);

@@ -65,8 +65,8 @@ ZeroFetch::ZeroFetch(Process& process, const ZeroSettings& settings)
   }
   // Frozen parameters are partitioned and gathered like the others; packed ones travel as they are stored.
   for (const Parameter& parameter : model.frozen) {
-    const std::int64_t elements = is_quantised(parameter.packed) ? parameter.bytes() / settings_.element_bytes
-                                                                 : parameter.elements;
+    const std::int64_t elements =
+        is_quantised(parameter.packed) ? parameter.bytes() / settings_.element_bytes : parameter.elements;
     if (elements <= options_.param_persistence_threshold) continue;
     elements_[parameter.layer] += elements;
     ++parameters_[parameter.layer];

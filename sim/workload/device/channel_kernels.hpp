@@ -9,7 +9,7 @@ namespace foretrain {
 /// Returns the least seconds of cuDNN's batch norm in channels_first layout. One block works on each channel
 /// and needs a fixed time per element, so with fewer channels than multiprocessors the others are idle.
 /// Returns 0 where other kernels run: channels_last, compiled code, CPUs and AMD's GPUs. Source: 504 kernels
-/// of 12 networks on an H100 (docs/measured/h100); how: docs/models/kernel_time.md.
+/// of 12 networks on an H100 (docs/measured/h100); how: docs/models/kernels.md.
 double batch_norm_block_seconds(const Operator& op, const KernelContext& context, double samples);
 
 /// Returns how often cuDNN's batch norm moves the operator's tensors. It is once where a block keeps its

@@ -14,7 +14,7 @@ struct ConvolutionTimes {
   double fastest() const;
 };
 
-/// Returns the times of all algorithms. Formulas: docs/models/convolution.md. Winograd's algorithms are for 3
+/// Returns the times of all algorithms. Formulas: docs/models/kernels.md. Winograd's algorithms are for 3
 /// x 3 windows of stride 1; the fused one has no form for the gradient of the weights.
 ConvolutionTimes convolution_times(const Product& product, double batch, const ProductDevice& device,
                                    const Gpu& gpu, const KernelCalibration& calibration);

@@ -34,7 +34,7 @@ struct AttentionTraffic {
 AttentionTraffic traffic_of(const FlashAttention& attention);
 
 /// Returns the seconds from the first launch to the next kernel's, in 16 bit, before
-/// KernelCalibration::time_scale. Formula and constants: docs/models/transformer_kernels.md. Returns 0 for
+/// KernelCalibration::time_scale. Formula and constants: docs/models/kernels.md. Returns 0 for
 /// sizes that are not positive.
 double fused_attention_seconds(const FlashAttention& attention, const Gpu& gpu, const TensorCores& cores,
                                const KernelCalibration& calibration);

@@ -1,4 +1,4 @@
-// Memory of the host that a training with offload holds, as a list of accounts (docs/models/offload.md).
+// Memory of the host that a training with offload holds, as a list of accounts (docs/models/memory.md).
 #pragma once
 
 #include <vector>

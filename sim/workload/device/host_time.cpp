@@ -20,7 +20,7 @@ struct CallCost {
   double forward = 0, backward = 0, library_forward = 0, library_backward = 0;
 };
 
-/// The rows are in the order of HostCall. Sources: docs/models/host_time.md.
+/// The rows are in the order of HostCall. Sources: docs/models/host.md.
 constexpr std::array<CallCost, 18> kCalls{{
     {4.55, 5.7, 10, 20},  // conv2d: two library calls backward
     {9.15, 7.1, 8, 8},    // batch_norm

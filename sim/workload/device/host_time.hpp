@@ -10,7 +10,7 @@
 namespace foretrain {
 
 /// Host costs on the reference CPU (Zen 5, about 4 GHz). Unless stated otherwise they are multiplied by
-/// Host::slowdown and time_scale. Sources: docs/models/host_time.md.
+/// Host::slowdown and time_scale. Sources: docs/models/host.md.
 struct HostCalibration {
   Time launch = microseconds(2.5);          ///< one kernel launch
   Time launch_latency = microseconds(4);    ///< enqueue to start on an idle stream; not multiplied

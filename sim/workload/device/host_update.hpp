@@ -1,4 +1,4 @@
-// The optimizer's update on the host, from bytes, cores, vector width and sockets (docs/models/offload.md).
+// The optimizer's update on the host, from bytes, cores, vector width and sockets (docs/models/memory.md).
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,7 @@ struct InputSite {
   int ranks = 1;
 };
 
-/// Costs of one batch of one rank (docs/models/input.md). An interval is the time between two batches when
+/// Costs of one batch of one rank (docs/models/host.md). An interval is the time between two batches when
 /// this part alone limits them; zero means that it never does.
 struct InputCosts {
   Time one_batch{};     ///< from the first read to the last byte, by one worker that has its core for itself

@@ -1,5 +1,5 @@
 // The table of families: efficiencies of large kernels by architecture. Fitted rows and their sources:
-// docs/models/kernel_time.md.
+// docs/models/kernels.md.
 #include "sim/workload/device/kernel_calibration.hpp"
 
 namespace foretrain {
@@ -15,7 +15,7 @@ struct FamilyConstants {
 constexpr double kCores = 1;
 /// Pascal's cores also do the index arithmetic of a convolution, for which later ones have integer cores. The
 /// value is identified by training rates of P100, after its kernels had been seen
-/// (docs/models/convolution.md).
+/// (docs/models/kernels.md).
 constexpr double kCoresWithIndices = 0.80;
 
 constexpr FamilyConstants kCpu{{0.50, 0, 0, 0}, {0.70, 0, 0, 0}, {0.50, 0, 0, 0}, 1.3};  // assumed

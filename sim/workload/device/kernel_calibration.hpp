@@ -28,7 +28,7 @@ struct ProductCosts {
 };
 
 /// The constants that the kernel-time formula needs besides the data sheet. Defaults and their sources:
-/// docs/models/kernel_time.md.
+/// docs/models/kernels.md.
 struct KernelCalibration {
   ComputeEfficiency conv, gemm, attention;
   double depthwise_conv = 0.055;  ///< share of the fp32 peak
@@ -54,7 +54,7 @@ struct KernelCalibration {
 KernelCalibration default_kernel_calibration(const Gpu& gpu);
 
 /// `calibration` with the 16-bit matrix products of the cuBLAS in this CUDA toolkit; 0.0 is one of today.
-/// Source: docs/models/transformer_kernels.md, "Older libraries".
+/// Source: docs/models/kernels.md, "Older libraries".
 KernelCalibration with_library(KernelCalibration calibration, const Gpu& gpu, const FrameworkVersion& cuda);
 
 }  // namespace foretrain

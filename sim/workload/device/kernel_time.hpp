@@ -58,7 +58,7 @@ struct ProductDevice {
 /// steps together. The time is waves x tile time, where waves = ceil(ceil(m / tile m) ceil(n / tile n) count
 /// split / multiprocessors) and tile time = 2 tile_m tile_n (k / split + prologue) / (rate x tile
 /// efficiency). A split depth adds the traffic of the partial sums. Formula and constants:
-/// docs/models/kernel_time.md, for CUDA cores docs/models/products.md.
+/// docs/models/kernels.md, for CUDA cores docs/models/kernels.md.
 double product_seconds(const Product& product, double batch, const ProductDevice& device);
 
 }  // namespace foretrain

@@ -1,4 +1,4 @@
-// Time of a matrix product in tiles (docs/models/products.md). The libraries choose among a few tile shapes
+// Time of a matrix product in tiles (docs/models/kernels.md). The libraries choose among a few tile shapes
 // by a heuristic that mostly finds the fastest, so the fastest is taken. Tiles that could not win even with
 // full waves are skipped.
 #include <algorithm>

@@ -8,7 +8,7 @@ namespace foretrain {
 namespace {
 
 /// Cost of a cached read over that from memory, from layer norms and softmaxes of the GPUs in
-/// docs/models/products.md.
+/// docs/models/kernels.md.
 constexpr double kCachedRead = 1.0 / 3;
 
 double first_level_bytes(const Gpu& gpu) {

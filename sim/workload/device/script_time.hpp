@@ -8,7 +8,7 @@
 namespace foretrain {
 
 /// Returns the time of trainer, progress bar and the script's own overhead, per step on the reference CPU.
-/// Sources: docs/models/host_time.md.
+/// Sources: docs/models/host.md.
 Time loop_time(const TrainingLoop& loop);
 
 /// Returns the time that a line profiler adds to a step in which Python makes `calls` framework calls.

@@ -1,4 +1,4 @@
-// Tables of tensor cores by generation. Sources of each figure: docs/models/transformer_kernels.md.
+// Tables of tensor cores by generation. Sources of each figure: docs/models/kernels.md.
 #include "sim/workload/device/tensor_cores.hpp"
 
 #include <array>

@@ -34,7 +34,7 @@ double operand_loss(const Tile& tile, const TensorCores& cores, double bytes_per
 
 /// Returns the seconds from launch to launch: gap + (arithmetic^p + memory^p)^(1/p). Arithmetic is the least
 /// over tiles and splits of the depth of waves x (k / split) x tile's clocks + prologues + partial sums
-/// (docs/models/transformer_kernels.md). Returns 0 for sizes that are not positive.
+/// (docs/models/kernels.md). Returns 0 for sizes that are not positive.
 double tensor_product_seconds(const TensorProduct& product, const Gpu& gpu, const TensorCores& cores,
                               const KernelCalibration& calibration);
 

@@ -1,4 +1,4 @@
-// Memory traffic and overlap. Constants and their sources: docs/models/kernel_time.md.
+// Memory traffic and overlap. Constants and their sources: docs/models/kernels.md.
 #include "sim/workload/device/traffic_time.hpp"
 
 #include <algorithm>

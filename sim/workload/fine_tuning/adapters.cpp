@@ -153,7 +153,7 @@ TensorId record_factors(Tape& tape, TensorId input, TensorId base, std::string_v
 
 /// FLOPs whose time it takes to unpack a weight of 4 or 8 bits with its scale [unverified]. An A100 then
 /// unpacks 1.3e11 weights a second; published steps of QLoRA imply 0.9 to 1.7e11
-/// (docs/models/fine_tuning.md).
+/// (docs/models/memory.md).
 constexpr double kFlopsPerPackedWeight = 110;
 
 }  // namespace

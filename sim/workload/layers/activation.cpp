@@ -107,7 +107,7 @@ TensorId record_softmax(Tape& tape, TensorId input, bool stays_wide) {
 }
 
 // Dropout is one fused kernel that reads x and writes y and a one-byte mask. FLOPs and kept mask are those of
-// the unfused form (docs/models/operators.md). In place on a view, the framework replays the view on a copy
+// the unfused form (docs/models/kernels.md). In place on a view, the framework replays the view on a copy
 // of the gradient: five more kernels and 40 n bytes.
 TensorId record_dropout(Tape& tape, TensorId input, bool inplace) {
   const Shape in = tape.at(input).shape;

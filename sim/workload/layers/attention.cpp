@@ -3,7 +3,7 @@
 //
 // Products work on head-major copies of their operands. The way in which the projections are written
 // (Projection) decides which copies there are, and whether the bias or the scaling is an operator of its own.
-// Each form follows the operator list of a traced network: BERT, GPT-2, ViT (docs/models/operators.md).
+// Each form follows the operator list of a traced network: BERT, GPT-2, ViT (docs/models/kernels.md).
 #include "sim/workload/layers/attention.hpp"
 
 #include <fmt/format.h>

@@ -187,10 +187,10 @@ enum class ModuleRule : std::uint8_t {
 };
 
 /// A row of the table. Exactly one of `apply`, `join` and `open` is set. FLOPs and bytes:
-/// docs/models/operators.md.
+/// docs/models/kernels.md.
 struct LayerType {
   std::string_view name;
-  std::vector<LayerKey> keys{};  ///< in the order of docs/models/model_files.md
+  std::vector<LayerKey> keys{};  ///< in the order of docs/models/networks.md
   /// Records one layer without branches, whose numbers have passed check_layer().
   Applied (*apply)(Tape& tape, const Layer& layer, TensorId input) = nullptr;
   /// Records a layer that joins several tensors, at least one: it takes `branches`, and several names in

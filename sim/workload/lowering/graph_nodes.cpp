@@ -1,5 +1,5 @@
 // Counts of graph nodes for Keras layers of TensorFlow 2, after the graph optimizer has folded shapes and
-// constants (docs/models/host_time.md).
+// constants (docs/models/host.md).
 #include "sim/workload/lowering/graph_nodes.hpp"
 
 #include <algorithm>

@@ -13,7 +13,7 @@ struct Composite {
   double traffic_forward, traffic_backward;
 };
 
-// Counted over the primitives, 4 bytes an operand and element (docs/models/lowering.md).
+// Counted over the primitives, 4 bytes an operand and element (docs/models/networks.md).
 constexpr Composite kLayerNorm{9, 20, 4,
                                8};  // moments: 3 passes, squared difference, scale, shift and their gradients
 constexpr Composite kGelu{8, 15, 9, 12};                 // pow, 5 products and sums, tanh, last product

@@ -8,7 +8,7 @@
 namespace foretrain {
 
 /// Returns the operators as the framework's execution mode runs them. FLOPs, parameters and the order of
-/// gradients do not change. Counts and formula: docs/models/lowering.md.
+/// gradients do not change. Counts and formula: docs/models/networks.md.
 /// - eager and cuda_graphs: unchanged.
 /// - graph: layer normalization, GELU and dropout are one kernel each in PyTorch. TensorFlow's layers build
 ///   them from element-wise primitives, each of which reads and writes memory.

@@ -103,7 +103,7 @@ struct Operator {
   std::uint16_t kernels = 1;
   /// Number of host calls that issue the kernels, one after the other: the steps of a loop in the script.
   std::uint16_t calls = 1;
-  Amount flops;  ///< 2 per multiply-add; rules in docs/models/operators.md
+  Amount flops;  ///< 2 per multiply-add; rules in docs/models/kernels.md
   Amount bytes;
   Amount visits{};               ///< pooling: elements that its windows hold, each counted for every window
   std::int64_t channels = 0;     ///< normalization: channels of its trained vectors

@@ -42,7 +42,7 @@ struct Recipe {
 };
 
 // Loop costs: measured per tensor (SGD 1.07, momentum with decay 4.6, Adam 14.8, AdamW with decay 17.0,
-// Adadelta 14.0) over the number of operations; the others take Adam's. Sources: docs/models/optimizer.md.
+// Adadelta 14.0) over the number of operations; the others take Adam's. Sources: docs/models/memory.md.
 const std::vector<Recipe>& recipes() {
   static const Operations momentum{kScale, kAddScaled, kAddScaled};
   static const Operations nesterov{kScale, kAddScaled, kAddScaled, kAddScaled};

@@ -91,7 +91,7 @@ double state_bytes(const Optimizer& optimizer, double elements, double bytes);
 std::int64_t fused_bytes_per_element(OptimizerKind kind);
 
 /// Returns the launches of one step over tensors of the given sizes, in order. `width` is the bytes of an
-/// element over those of fp32. Kernels and bytes per element: docs/models/optimizer.md. foreach packs tensors
+/// element over those of fp32. Kernels and bytes per element: docs/models/memory.md. foreach packs tensors
 /// until {110, 64, 48, 36, 30}[lists - 1] tensors or 320 chunks of 65,536 elements.
 std::vector<OptimizerLaunch> optimizer_launches(const Optimizer& optimizer,
                                                 const std::vector<std::int64_t>& tensor_elements,

@@ -86,7 +86,7 @@ struct ProgramRank {
 };
 
 /// A recorded distributed program: the sequence of operators, collectives and waits that each kind of rank
-/// issues in a step, on no machine yet (docs/models/program.md).
+/// issues in a step, on no machine yet (docs/models/networks.md).
 struct Program {
   std::string name, by, command, framework;
   std::int64_t world = 1;

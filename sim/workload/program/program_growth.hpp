@@ -1,5 +1,5 @@
 // Growth of a program to a number of ranks on which nobody recorded it. Every number of the program becomes a
-// function of the ranks, found from two recordings (docs/models/program.md).
+// function of the ranks, found from two recordings (docs/models/networks.md).
 #pragma once
 
 #include <cstdint>

@@ -129,7 +129,7 @@ std::vector<RecordedWork> convolution_backward(const RecordedCall& call, const O
   return {work};
 }
 
-// Words for docs/models/recorded.md. MAC stands for multiply-adds.
+// Words for docs/models/networks.md. MAC stands for multiply-adds.
 constexpr std::string_view kForwardFlops = "2 MAC, + out with bias",
                            kBackwardFlops = "2 MAC for each of input and weights, + out for the bias",
                            kTheirBytes = "operands + results";

@@ -1,5 +1,5 @@
 // Costs of the framework's operators, one row each, by name. FLOPs, bytes, matrix products and kernels follow
-// from the sizes of its tensors. The conventions are those of docs/models/operators.md.
+// from the sizes of its tensors. The conventions are those of docs/models/kernels.md.
 #pragma once
 
 #include <array>
@@ -86,12 +86,12 @@ enum class OperatorRole : std::uint8_t {
 };
 
 /// The cost of an operator of ATen in a recorded network: its class, host call, FLOPs and bytes. There is one
-/// row for each operator, and its words are printed in docs/models/recorded.md.
+/// row for each operator, and its words are printed in docs/models/networks.md.
 struct OperatorRule {
   std::string_view name;  ///< without "aten::"; in place alike, with "_" behind it
   OperatorClass cls = OperatorClass::elementwise;
   HostCall call = HostCall::activation;
-  std::string_view flops, bytes;  ///< in words, for docs/models/recorded.md
+  std::string_view flops, bytes;  ///< in words, for docs/models/networks.md
   std::vector<RecordedWork> (*work)(const RecordedCall& call, const OperatorRule& rule) = nullptr;
   /// FLOPs an element, where the work is counted by element.
   double each = 0;

@@ -106,7 +106,7 @@ struct RecordedStorage {
 };
 
 /// A training step of a network on one GPU as its framework ran it, operator by operator
-/// (docs/models/recorded.md). Sizes are in a table and shared by their number.
+/// (docs/models/networks.md). Sizes are in a table and shared by their number.
 struct RecordedNetwork {
   /// Name of the network.
   std::string name;

@@ -109,7 +109,7 @@ TEST_CASE("mistakes in settings and options name them, mistakes in the file name
 --model resnet5O:1:1: error: unknown model "resnet5O"
   1 | resnet5O
     | ^^^^^^^^
-  hint: did you mean "resnet50", "resnet152" or "resnet18"? All: foretrain list models; your own: a file (docs/models/model_files.md), as in ./mine.toml
+  hint: did you mean "resnet50", "resnet152" or "resnet18"? All: foretrain list models; your own: a file (docs/models/networks.md), as in ./mine.toml
 --set cluster.name=puthi:1:14: error: unknown cluster "puthi"
   1 | cluster.name=puthi
     |              ^^^^^

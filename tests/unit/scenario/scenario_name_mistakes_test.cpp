@@ -88,7 +88,7 @@ name = "raven"
      R"(s.toml:2:8: error: unknown model "resnet51"
   2 | name = "resnet51"
     |        ^^^^^^^^^^
-  hint: did you mean "resnet50", "resnet101" or "resnet152"? All: foretrain list models; your own: a file (docs/models/model_files.md), as in ./mine.toml
+  hint: did you mean "resnet50", "resnet101" or "resnet152"? All: foretrain list models; your own: a file (docs/models/networks.md), as in ./mine.toml
 )"},
     {"a model file that does not exist",
      R"([model]

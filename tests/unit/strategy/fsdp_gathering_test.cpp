@@ -62,9 +62,8 @@ SmallPlan with_frozen(SmallPlan small, std::string_view layer) {
     (freezes ? model.frozen : trained).push_back(parameter);
   }
   for (BackwardStep& step : model.backward) {
-    std::erase_if(step.ready, [&](std::uint32_t i) {
-      return model.layer_names[model.parameters[i].layer] == layer;
-    });
+    std::erase_if(step.ready,
+                  [&](std::uint32_t i) { return model.layer_names[model.parameters[i].layer] == layer; });
     for (std::uint32_t& parameter : step.ready) parameter = places[parameter];
   }
   model.parameters = std::move(trained);
