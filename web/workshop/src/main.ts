@@ -29,10 +29,12 @@ const kMostKept = 60;
 
 const byId = (id: string): HTMLElement => document.getElementById(id)!;
 const flags = document.documentElement.dataset;
-const clusterOf = (one: State): { most_gpus?: number; gpus_per_node?: number } | undefined => lists.clusters!.find((c) => c.name === (one.cluster || shown?.prediction?.cluster));
+/** The cluster and the strategy of a scenario of the catalog, whose summary is "MODEL on CLUSTER with STRATEGY". */
+const scenarioOf = (one: State): RegExpExecArray | null => / on (\S+) with (\S+)$/.exec(lists.scenarios!.find((s) => s.name === one.scenario)?.summary ?? '');
+const clusterOf = (one: State): { most_gpus?: number; gpus_per_node?: number } | undefined => lists.clusters!.find((c) => c.name === (one.cluster || scenarioOf(one)?.[1] || shown?.prediction?.cluster));
 /** Whether the strategy has an option; of one that nobody knows yet all. */
 const hasOption = (one: State) => (option: string): boolean => {
-  const name = one.strategy || (one.scenario ? lists.scenarios!.find((s) => s.name === one.scenario)?.summary.split(' with ')[1] : 'ddp') || shown?.prediction?.strategy;
+  const name = one.strategy || (one.scenario ? scenarioOf(one)?.[2] : 'ddp') || shown?.prediction?.strategy;
   const strategy = lists.strategies!.find((s) => s.name === name);
   if (option === 'single') return name === 'single';
   return !strategy?.options || strategy.options.includes(option);

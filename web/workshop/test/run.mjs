@@ -169,9 +169,20 @@ Object.assign(tests, faultTests(tools), randomTests(tools), {
     assert.match(await page.textContent('.wrong .mine'), /^5\u00d7 /);
     await page.click('.chapter summary');
     assert.match(await page.textContent('.chapter'), /docs\/tutorials\/lesson\/3-ddp\.md/);
-    await accessible(page, 'a question that was answered');
+    for (const colorScheme of ['light', 'dark']) {
+      await page.emulateMedia({ colorScheme });
+      await accessible(page, `a question that was answered, ${colorScheme}`);
+    }
     await legible(page, 'a question that was answered');
     await page.screenshot({ path: join(shots, 'workshop-answered.png'), fullPage: true });
+    check();
+    await context.close();
+  },
+  async 'a question links to its chapter where the host has the chapters'() {
+    const before = (p) => p.route('**/engine.json', (route) => route.fulfill({ json: { engine: 'native', chapters: 'lesson' } }));
+    const { page, context, check } = await opened(host, { hash: '#q=vgg', before });
+    assert.equal(await page.getAttribute('.lesson .kind a', 'href'), 'lesson/4-when-four-lose.txt');
+    assert.ok(existsSync(new URL('../../../docs/tutorials/lesson/4-when-four-lose.md', import.meta.url)));
     check();
     await context.close();
   },
