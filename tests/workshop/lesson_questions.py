@@ -23,7 +23,7 @@ SHORT = {"preset": "q", "scenario": "s", "model": "m", "cluster": "c", "strategy
 OPTION = {"model": "--model {}", "cluster": "--cluster {}", "strategy": "--strategy {}", "gpus": "--gpus {}", "batch": "--batch {}", "epochs": "--epochs {}",
           "bucket": "--set strategy.bucket_cap={}MiB", "workers": "--set data.workers_per_gpu={}", "cores": "--set data.cores_per_gpu={}",
           "links": "--set cluster.link_speed={}", "kernels": "--set cluster.kernel_speed={}"}
-# Above it, the page says that what was measured differs.
+# How far a prediction may be off before the question has to say how it differs.
 NEAR = 0.15
 
 
@@ -117,10 +117,12 @@ def part(kind, name, lesson, program):
         quick = sorted((q for q in lesson["questions"] if "quick" in q), key=lambda q: q["quick"])
         return [f"{q['quick']}. [{q['title']}]({link(q)}): {q['question']} {q['ask']}" for q in quick]
     if name == "answers":
+        far = [str(numbers[q["id"]]) for q in lesson["questions"] if "differs" in q.get("measured", {})]
         return ["| question | foretrain | measured | what people say |", "|---|---:|---:|---|",
                 *(f"| {numbers[q['id']]}. {q['title']} | {said(program, q, q['state'])} | "
                   f"{with_unit(q['measured']['value'], q['unit']) if 'measured' in q else 'not published'} | "
-                  f"{' or '.join(with_unit(w['value'], q['unit']) for w in q['wrong'])} |" for q in lesson["questions"])]
+                  f"{' or '.join(with_unit(w['value'], q['unit']) for w in q['wrong'])} |" for q in lesson["questions"]),
+                "", f"The prediction is more than {NEAR:.0%} off in questions {', '.join(far[:-1])} and {far[-1]}.".replace("%", " %")]
     raise KeyError(f"{kind}: {name}")
 
 
