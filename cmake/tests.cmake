@@ -97,6 +97,10 @@ add_test(NAME "serve: requests are answered or refused, and the server lives on"
          COMMAND ${PROJECT_SOURCE_DIR}/tests/workshop/serve_requests.py ${PROJECT_BINARY_DIR}/foretrain ${PROJECT_SOURCE_DIR})
 set_tests_properties("serve: requests are answered or refused, and the server lives on"
                      PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} COST 10)
+# Whether the lesson's chapters, the page's questions, the program and the measured rows say the same.
+add_test(NAME "lesson: chapters, page, program and measured rows agree"
+         COMMAND ${PROJECT_SOURCE_DIR}/tests/workshop/lesson_questions.py ${PROJECT_BINARY_DIR}/foretrain ${PROJECT_SOURCE_DIR})
+set_tests_properties("lesson: chapters, page, program and measured rows agree" PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} COST 10)
 # Whether `mcp` speaks its protocol, answers what the commands answer, and lives on.
 add_test(NAME "mcp: calls are answered as by the commands, and hostile lines are faults"
          COMMAND ${PROJECT_SOURCE_DIR}/tests/workshop/mcp_exchange.py ${PROJECT_BINARY_DIR}/foretrain ${PROJECT_SOURCE_DIR})

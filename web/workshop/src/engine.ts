@@ -8,7 +8,8 @@ export interface Answer {
   scenarios?: Item[]; models?: Item[]; clusters?: Item[]; strategies?: Item[]; gpus?: Item[]; datasets?: Item[];
 }
 export interface Item { name: string; summary: string; most_gpus?: number; gpus_per_node?: number; gpu?: string; options?: string[] }
-export interface Engine { name: string; ask(question: Question): Promise<Answer> }
+/** `chapters`: a folder of the host with the chapters of the lesson. */
+export interface Engine { name: string; chapters?: string; ask(question: Question): Promise<Answer> }
 
 const nativeEngine: Engine = {
   name: 'the program on this machine',
@@ -39,8 +40,8 @@ function wasmEngine(): Engine {
   };
 }
 
-/** The page's host says in engine.json which it has. */
+/** The page's host says in engine.json which it has, and where the lesson's chapters are. */
 export async function findEngine(): Promise<Engine> {
-  const kind = await (await fetch('engine.json')).json();
-  return kind.engine === 'native' ? nativeEngine : wasmEngine();
+  const host = await (await fetch('engine.json')).json();
+  return { ...(host.engine === 'native' ? nativeEngine : wasmEngine()), chapters: host.chapters };
 }

@@ -9,7 +9,7 @@ import { Answer, Engine, findEngine, Question } from './engine';
 import { OwnFiles, questionName, use, whyNot } from './files';
 import { Knobs, makeKnobs } from './knobs';
 import { isHidden, lessonPart, questionList } from './lesson';
-import { findPreset } from './presets';
+import { findPreset, stateOf } from './presets';
 import { refusalCard, sentences } from './refusals';
 import { results } from './results';
 import { asHash, clamped, commandOf, fromHash, kMostPins, kUnsaid, questionOf, State } from './state';
@@ -29,10 +29,12 @@ const kMostKept = 60;
 
 const byId = (id: string): HTMLElement => document.getElementById(id)!;
 const flags = document.documentElement.dataset;
-const clusterOf = (one: State): { most_gpus?: number; gpus_per_node?: number } | undefined => lists.clusters!.find((c) => c.name === (one.cluster || shown?.prediction?.cluster));
+/** The cluster and the strategy of a scenario of the catalog, whose summary is "MODEL on CLUSTER with STRATEGY". */
+const scenarioOf = (one: State): RegExpExecArray | null => / on (\S+) with (\S+)$/.exec(lists.scenarios!.find((s) => s.name === one.scenario)?.summary ?? '');
+const clusterOf = (one: State): { most_gpus?: number; gpus_per_node?: number } | undefined => lists.clusters!.find((c) => c.name === (one.cluster || scenarioOf(one)?.[1] || shown?.prediction?.cluster));
 /** Whether the strategy has an option; of one that nobody knows yet all. */
 const hasOption = (one: State) => (option: string): boolean => {
-  const name = one.strategy || (one.scenario ? lists.scenarios!.find((s) => s.name === one.scenario)?.summary.split(' with ')[1] : 'ddp') || shown?.prediction?.strategy;
+  const name = one.strategy || (one.scenario ? scenarioOf(one)?.[2] : 'ddp') || shown?.prediction?.strategy;
   const strategy = lists.strategies!.find((s) => s.name === name);
   if (option === 'single') return name === 'single';
   return !strategy?.options || strategy.options.includes(option);
@@ -101,8 +103,11 @@ function show(): void {
   byId('peek').textContent = isHidden(state) ? 'Guess first.' : refused ? sentences(refused)[0] : shown ? short(shown.prediction.headline, 200) : '';
   showControls();
   showPins();
-  lessonPart(byId('lesson'), state, shown?.prediction, show);
+  showLesson();
 }
+
+/** The answer that is shown may still be of the question before. */
+const showLesson = (): void => lessonPart(byId('lesson'), state, good?.preset === state.preset ? shown?.prediction : undefined, engine.chapters, show);
 
 /** A knob that moves makes one step back, however long it moves; everything else makes one each time. */
 function turn(change: Partial<State>, moving = false): void {
@@ -120,7 +125,7 @@ function keep(knob = ''): void {
 
 function choosePreset(id: string): void {
   const preset = findPreset(id);
-  if (preset) turn({ ...kUnsaid, ...preset.state, preset: id }); else turn({ preset: '' });
+  if (preset) turn(stateOf(preset)); else turn({ preset: '' });
   show();
 }
 
@@ -203,7 +208,7 @@ function presenterButton(): HTMLElement {
   const button = h('button', { type: 'button', class: 'small', id: 'present', 'aria-pressed': 'false', onclick: () => {
     const on = document.documentElement.classList.toggle('presenter');
     button.setAttribute('aria-pressed', String(on));
-    lessonPart(byId('lesson'), state, shown?.prediction, show);
+    showLesson();
   } }, 'Present');
   return button;
 }
@@ -232,7 +237,7 @@ async function start(): Promise<void> {
   page.append(...layout());
   showControls();
   showPins();
-  lessonPart(byId('lesson'), state, undefined, show);
+  showLesson();
   watchDrops();
   const back = (): void => { moved = ''; ({ state, pins } = fromHash(location.hash)); void ask().then(() => { if (!busy) show(); }); };
   window.addEventListener('popstate', back);

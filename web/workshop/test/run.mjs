@@ -2,7 +2,7 @@
 // Usage, from web/: node workshop/test/run.mjs FORETRAIN [FOLDER for screenshots] [FOLDER of `make page`]
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
-import { createReadStream, existsSync, mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { createReadStream, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -132,14 +132,57 @@ Object.assign(tests, faultTests(tools), randomTests(tools), {
     check();
     await context.close();
   },
-  async 'every question of the list is answered'() {
+  async 'every question of the list says what its chapter says: text, guess, answer, measured value, wrong answers and commands'() {
     const { page, context, check } = await opened(host);
-    for (const id of await page.$$eval('#preset option', (all) => all.map((o) => o.value).filter((v) => v))) {
+    const { chapters, questions } = JSON.parse(readFileSync(new URL('../src/questions.json', import.meta.url)));
+    assert.deepEqual(await page.$$eval('#preset option', (all) => all.map((o) => o.value).filter((v) => v)), questions.map((q) => q.id));
+    for (const { id, chapter: number } of questions) {
+      const { file, title } = chapters.find((c) => c.number === number), chapter = readFileSync(new URL(`../../../docs/tutorials/lesson/${file}`, import.meta.url)).toString();
+      const part = (kind) => new RegExp(`<!-- ${kind}: ${id} -->([^]*?)<!-- end -->`).exec(chapter)[1].replaceAll('`', '').replaceAll('**', '');
+      const has = (kind, text) => assert.ok(part(kind).includes(text.trim()), `${id}: "${text}" is not in "${part(kind)}"`);
       await changed(page, () => page.selectOption('#preset', id));
       assert.equal(await page.locator('#errors').count(), 0, id);
+      assert.ok((await page.textContent('.lesson .kind')).startsWith(`Chapter ${number}: ${title}`), id);
+      has('question', await page.textContent('.lesson h2 + p'));
+      has('question', await page.textContent('label[for=guess]'));
+      const choices = await page.$$eval('.choice', (all) => all.map((b) => b.textContent));
       await page.click('#show');
-      assert.ok(Number.isFinite(Number(await page.getAttribute('[data-verdict]', 'data-verdict'))), id);
+      has('answer', `foretrain ${/says .*/.exec(await page.textContent('.verdict'))[0]}`);
+      has('answer', await page.textContent('.measured'));
+      const wrong = await page.$$eval('.wrong li', (all) => all.map((li) => li.textContent));
+      assert.equal(wrong.length, 2, id);
+      wrong.forEach((text, i) => { has('answer', text); assert.ok(text.startsWith(choices[i]), id); });
+      has('question', `Experiment: ${await page.textContent('#take code')}`);
+      await changed(page, () => page.click('.turn'));
+      has('answer', `Turn the key: ${await page.textContent('#take code')}`);
+      assert.match(await page.textContent('.compare'), /^Since A, /, id);
     }
+    check();
+    await context.close();
+  },
+  async 'a usual answer is a choice: what it is wrong about is marked, and the key is turned by a link'() {
+    const { page, context, check } = await opened(host, { hash: '#q=csc-resnet&s=puhti-resnet50-ddp&gpus=8&v=2' });
+    assert.deepEqual(await page.$$eval('.choice', (all) => all.map((b) => b.textContent)), ['8\u00d7', '5\u00d7']);
+    await page.click('.choice:has-text("5")');
+    assert.match(await page.textContent('.verdict'), /^You guessed 5\u00d7\. foretrain says 7\.\d+\u00d7\.$/);
+    assert.match(await page.textContent('.measured'), /^Measured: 7\.43\u00d7 \(mvsjober.*puhti\.csv/);
+    assert.match(await page.textContent('.wrong .mine'), /^5\u00d7 /);
+    await page.click('.chapter summary');
+    assert.match(await page.textContent('.chapter'), /docs\/tutorials\/lesson\/3-ddp\.md/);
+    for (const colorScheme of ['light', 'dark']) {
+      await page.emulateMedia({ colorScheme });
+      await accessible(page, `a question that was answered, ${colorScheme}`);
+    }
+    await legible(page, 'a question that was answered');
+    await page.screenshot({ path: join(shots, 'workshop-answered.png'), fullPage: true });
+    check();
+    await context.close();
+  },
+  async 'a question links to its chapter where the host has the chapters'() {
+    const before = (p) => p.route('**/engine.json', (route) => route.fulfill({ json: { engine: 'native', chapters: 'lesson' } }));
+    const { page, context, check } = await opened(host, { hash: '#q=vgg', before });
+    assert.equal(await page.getAttribute('.lesson .kind a', 'href'), 'lesson/4-when-four-lose.txt');
+    assert.ok(existsSync(new URL('../../../docs/tutorials/lesson/4-when-four-lose.md', import.meta.url)));
     check();
     await context.close();
   },
