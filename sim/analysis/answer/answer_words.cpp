@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -230,12 +231,27 @@ std::string cannot_say_how_much(const PredictionPoint& p) {
                            between);
 }
 
+/// Returns the ratio of whole runs, start-up included, where that is far from the speedup, which is of samples
+/// per second: a run of seconds is mostly start-up. Nothing where both say the same, or no row has one GPU.
+std::optional<double> other_ratio_of_runs(const Answer& answer, const PredictionPoint& p) {
+  constexpr double kSameAsSpeedup = 0.9;
+  const auto one = std::ranges::find(answer.rows, 1, &PredictionPoint::gpus);
+  if (answer.quantity == "step" || one == answer.rows.end() || !(p.total_s > 0)) return std::nullopt;
+  const double ratio = one->total_s / p.total_s;
+  return ratio < kSameAsSpeedup * p.speedup ? std::optional(ratio) : std::nullopt;
+}
+
 /// Returns the comparison with one GPU where it can run the training, else with the fewest GPUs of the rows.
 std::string compared_words(const Answer& answer, const PredictionPoint& p) {
   if (p.gpus == 1 || !p.fits()) return {};
   if (answer.one_gpu_fits && p.speedup_range.high > kTellsNothing * p.speedup_range.low)
     return ": " + cannot_say_how_much(p);
-  if (answer.one_gpu_fits) return ": " + times_faster(p.speedup);
+  if (answer.one_gpu_fits) {
+    if (const auto runs = other_ratio_of_runs(answer, p))
+      return fmt::format(": {}, and {} times without start-up", times_faster(*runs),
+                         spoken_factor(p.speedup));
+    return ": " + times_faster(p.speedup);
+  }
   const PredictionPoint& least = answer.rows.front();
   if (least.gpus == p.gpus || !least.fits()) return {};
   return fmt::format(": {} times faster than {}", spoken_factor(p.samples_per_s / least.samples_per_s),
