@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cstdint>
 
 namespace foretrain {
@@ -11,6 +12,7 @@ namespace foretrain {
 /// largest number that has it. Calls `holds` about 2 log2(result) times. Requires 1 <= most <= 2^62.
 template <class Holds>
 std::int64_t largest_holding(std::int64_t most, Holds holds) {
+  assert(most >= 1 && most <= std::int64_t{1} << 62);  // twice a smaller number does not overflow
   if (!holds(1)) return 0;
   std::int64_t good = 1, bad = most + 1;
   // Doubling: `good` holds, and `bad` fails or is beyond `most`.

@@ -23,7 +23,7 @@ std::string why_more_than_linear(const PointPredictor& points, const Prediction&
                                  const PredictionPoint& many) {
   const PredictionPoint* one = answered_point(prediction, 1);
   if (one == nullptr || many.efficiency <= kRounding) return {};
-  if (chance_of_fitting(*one) < 0.5) return "one GPU cannot hold it";
+  if (chance_of_fitting(*one) < kProbablyFits) return "one GPU cannot hold it";
   const Scenario& scenario = points.simulator().scenario();
   if (scenario.global_batch) return "each GPU has a smaller batch";
   if (scenario.program) return "the recorded program does something else on each number of GPUs";

@@ -8,6 +8,7 @@
 #include <cstddef>
 
 #include "sim/analysis/uncertainty/uncertain_inputs.hpp"
+#include "sim/base/median.hpp"
 
 namespace foretrain {
 
@@ -46,12 +47,6 @@ VariancePart between_sources(const std::vector<double>& medians) {
 
 }  // namespace
 
-double middle_of(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
 double student_95(double freedom) {
   const double n = std::floor(freedom), z = 1.6448536269514722;
   if (n < 2) return 6.313751514675043;
@@ -65,13 +60,13 @@ double student_95(double freedom) {
 
 FurtherRun further_run(const std::vector<std::vector<double>>& by_source) {
   std::vector<double> medians;
-  for (const std::vector<double>& values : by_source) medians.push_back(middle_of(values));
+  for (const std::vector<double>& values : by_source) medians.push_back(median(values));
   const VariancePart within = within_sources(by_source), between = between_sources(medians);
   const double variance = within.variance + between.variance;
   const double freedom = variance * variance /
                          (within.variance * within.variance / within.freedom +
                           between.variance * between.variance / between.freedom);
-  return {middle_of(medians), student_95(std::max(freedom + 1e-9, 1.0)) * std::sqrt(variance)};
+  return {median(medians), student_95(std::max(freedom + 1e-9, 1.0)) * std::sqrt(variance)};
 }
 
 }  // namespace foretrain

@@ -11,9 +11,6 @@ struct FurtherRun {
   double reach = 0;
 };
 
-/// Returns the median. Requires at least one value.
-double middle_of(std::vector<double> values);
-
 /// Returns the 95 % quantile of Student's t: exact for one and two degrees of freedom, otherwise by the
 /// expansion of Abramowitz and Stegun 26.7.5 (three digits). Requires at least 1; `freedom` is rounded down.
 double student_95(double freedom);

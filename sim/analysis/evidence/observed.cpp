@@ -87,12 +87,12 @@ class TrainingEvidence {
       out_.rows.push_back(std::move(row));
     else
       out_.refused.push_back(
-          fmt::format("line {}: measured {:.6g}, expected about {:.4g}: is the unit wrong?", p.evidence.line,
+          fmt::format("line {}: measured {:.6g}, expected about {:.4g}: is the unit wrong?", p.line,
                       p.measured, p.predicted));
   }
 
   Observation described(const std::string& series, const ValidatedPoint& p) const {
-    const auto line = lines_.find(p.evidence.line);
+    const auto line = lines_.find(p.line);
     Observation row;
     row.source = options_.source.empty() && line != lines_.end() ? publication_of(line->second->source)
                                                                  : options_.source;

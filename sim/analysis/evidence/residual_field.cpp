@@ -15,8 +15,8 @@
 #include <map>
 
 #include "calibrate/fit/gaussian_field.hpp"
-#include "sim/analysis/evidence/further_run.hpp"
 #include "sim/analysis/evidence/residual_covariance.hpp"
+#include "sim/base/median.hpp"
 
 namespace foretrain {
 
@@ -112,7 +112,7 @@ class Kriged {
     const TextId asking = question_.text(RowText::source);
     std::map<TextId, std::size_t> groups;
     for (const NearRun& n : near_) {
-      p.values.push_back(middle_of(n.residuals)), p.noise.push_back(noise_of(n.row->what));
+      p.values.push_back(median(n.residuals)), p.noise.push_back(noise_of(n.row->what));
       p.across.push_back(covariance(question_, *n.row));
       const TextId source = n.row->text(RowText::source);
       const std::size_t group = groups.try_emplace(source, groups.size()).first->second;

@@ -22,8 +22,6 @@ namespace {
 
 /// Samples of AmountOf::million_samples.
 constexpr double kMillionSamples = 1e6;
-/// Beginning of warnings about speedups over one GPU, which no row of a comparison of machines shows.
-constexpr std::string_view kAboutSpeedups = "speedups and";
 
 /// Opens every cluster and throws all mistakes at once.
 std::vector<ClusterSpec> open_clusters(const std::vector<std::string>& names) {
@@ -149,7 +147,7 @@ class Comparing {
     if (!measured.empty()) out_.measured.push_back(measured.substr(0, measured.find_last_not_of(" \n") + 1));
     clusters_predicted_ += 1;
     for (const std::string& warning : prediction.warnings)
-      if (!warning.starts_with(kAboutSpeedups)) warnings_.emplace_back(name, warning);
+      if (!warning.starts_with(kBaselineWarning)) warnings_.emplace_back(name, warning);
     if (!scenario.study.axes.empty()) warnings_.emplace_back(name, kNoCombinations);
     if (out_.decisions.empty() || out_.decisions.back().first != name)
       out_.decisions.emplace_back(name, Decisions{});

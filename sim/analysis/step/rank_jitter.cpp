@@ -2,9 +2,10 @@
 // functions that vanish at both ends. The density of the maximum is proportional to phi(x) Phi(x)^(n-1).
 #include "sim/analysis/step/rank_jitter.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <numbers>
+
+#include "sim/base/median.hpp"
 
 namespace foretrain {
 
@@ -12,13 +13,6 @@ namespace {
 
 /// Fewest steps of a log whose standard deviation is used.
 constexpr int kFewestSteps = 20;
-
-/// Returns the median, the upper one of an even number of values. Requires at least one value.
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
 
 }  // namespace
 

@@ -16,8 +16,8 @@ struct KernelWord {
   std::string_view word, kind;
 };
 
-/// Words in order of precedence: "depthwise" comes before "conv", and "gemm" after cuDNN's convolutions,
-/// whose names may contain it.
+/// Words in order of precedence: "depthwise" and cuDNN's copies between layouts and types come before "conv",
+/// and "gemm" after cuDNN's convolutions, whose names may contain it.
 constexpr std::array kKernelWords{
     KernelWord{"multi_tensor_apply", "elementwise"},
     KernelWord{"flash", "attention"},
@@ -40,11 +40,12 @@ constexpr std::array kKernelWords{
     KernelWord{"winograd", "conv"},
     KernelWord{"fft2d", "conv"},
     KernelWord{"scudnn", "conv"},
-    KernelWord{"conv", "conv"},
     KernelWord{"cudnn::nchwto", "copy"},
     KernelWord{"cudnn::nhwcto", "copy"},
     KernelWord{"nchwtonhwc", "copy"},
     KernelWord{"nhwctonchw", "copy"},
+    KernelWord{"converttensor", "copy"},
+    KernelWord{"conv", "conv"},
     KernelWord{"cask_cudnn", "conv"},
     KernelWord{"xmma", "conv"},
     KernelWord{"gemm", "gemm"},

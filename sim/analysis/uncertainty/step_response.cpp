@@ -54,10 +54,6 @@ double predicted_loss(const StepSimulator& simulator, int gpus, double step_s, c
   return 1 - samples_per_gpu_s(simulator, gpus, step_s) / reference.samples_per_gpu_s;
 }
 
-double StepResponse::at(Uncertain input, double z) const {
-  return z >= 0 ? up[index_of(input)] * z / kReach : down[index_of(input)] * -z / kReach;
-}
-
 Reference reference_at(const StepSimulator& simulator, int gpus, double step_s) {
   return {gpus, simulator.placement(gpus).nodes, samples_per_gpu_s(simulator, gpus, step_s)};
 }

@@ -30,8 +30,6 @@ inline constexpr double kReach = 1.6448536269514722;
 /// quantile (down). Values in between and beyond lie on straight lines.
 struct StepResponse {
   std::array<double, kUncertainCount> up{}, down{};
-  /// Returns the change for an input at `z` standard deviations.
-  double at(Uncertain input, double z) const;
 };
 
 /// The job that a ratio refers to: the measured job, or one GPU.

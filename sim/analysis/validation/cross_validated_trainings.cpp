@@ -70,25 +70,24 @@ class CrossValidatedTrainings {
   /// Returns the unit that a row is held out with.
   std::string key_of(const TrainingRow& row) const {
     if (by_ == HoldOutUnit::cluster) return machine_of(clusters_.at(row.point->row.cluster));
-    return by_ == HoldOutUnit::gpu ? row.point->row.gpu : sources_.at(row.point->evidence.line);
+    return by_ == HoldOutUnit::gpu ? row.point->row.gpu : sources_.at(row.point->line);
   }
 
-  /// Makes the refit. A trial of a constant validates all rows again; they come in the same order.
+  /// Makes the refit. A trial of a constant validates all rows again, and may lose some of them.
   HeldOutFit make_fit(const std::vector<TrainingRow>& rows) {
     std::vector<HeldOutRow> seen;
     for (const TrainingRow& row : rows) {
       const ClusterSpec& its = cluster(row.point->row.cluster);
-      seen.push_back({key_of(row), &its, residual_of(*row.point)});
+      seen.push_back({key_of(row), &its, residual_of(*row.point), row.point->line});
     }
+    const std::vector<HeldOutRow> in_order = seen;
     const auto residuals = [&](const std::function<ClusterSpec(ClusterSpec)>& change) {
       ValidationOptions trial = options_;
       trial.change = change, trial.intervals = false;
       const Validation v = validate(file_, trial);
-      std::vector<double> out;
-      for (const TrainingRow& row : rows_of(v)) out.push_back(residual_of(*row.point));
-      // The list is filled up where a trial loses rows.
-      out.resize(rows.size(), 0);
-      return out;
+      std::map<int, double> by_line;
+      for (const TrainingRow& row : rows_of(v)) by_line[row.point->line] = residual_of(*row.point);
+      return trial_residuals(in_order, by_line);
     };
     return {std::move(seen), options_.anchor ? loss_trials() : kernel_trials(), residuals, progress_};
   }

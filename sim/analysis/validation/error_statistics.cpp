@@ -4,18 +4,9 @@
 #include <numeric>
 
 #include "sim/analysis/validation/validation.hpp"
+#include "sim/base/median.hpp"
 
 namespace foretrain {
-
-namespace {
-
-/// Returns the median of sorted values; of an even number the mean of the middle two.
-double median_of(const std::vector<double>& sorted) {
-  const std::size_t n = sorted.size();
-  return n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
-}
-
-}  // namespace
 
 /// The bias uses signed errors; the other figures use absolute values. The ninth decile is a value of the
 /// list.
@@ -27,7 +18,7 @@ ErrorStatistics statistics_of(std::vector<double> errors) {
   for (double& e : errors) e = std::abs(e);
   std::sort(errors.begin(), errors.end());
   s.mean = std::accumulate(errors.begin(), errors.end(), 0.0) / n;
-  s.median = median_of(errors);
+  s.median = median(errors);
   s.p90 = errors[static_cast<std::size_t>(std::ceil(0.9 * n)) - 1];
   return s;
 }

@@ -51,14 +51,6 @@ FineTuningValidation validate_fine_tunings(const std::vector<FineTuningMeasureme
 /// Translates a row into a scenario, or states why it cannot (fine_tuning_cases.cpp).
 FineTuningCase fine_tuning_case(const FineTuningMeasurement& row);
 
-/// Errors of one kind of metric.
-struct FineTuningScore {
-  /// "memory" or "time".
-  std::string kind;
-  ErrorStatistics error;
-  int rows = 0, inside = 0, with_interval = 0;
-};
-
 /// Returns the names of all keys: "grade", "source", "model", "method", "weights", "gpu", "gpus", "strategy".
 const std::vector<std::string>& fine_tuning_keys();
 /// Groups the rows that `is_wanted` by what they share, memory and time apart: the kind is always the first

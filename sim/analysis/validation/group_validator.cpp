@@ -151,7 +151,7 @@ Interval GroupValidator::interval(int gpus) {
 
 ValidatedPoint GroupValidator::point(const Measurement& m) {
   ValidatedPoint p;
-  p.gpus = m.gpus;
+  p.gpus = m.gpus, p.line = m.line;
   p.measured = m.value;
   p.predicted = unit_ * in_metric(simulator_, m, step(m.gpus).step_s);
   p.error = std::abs(p.predicted / p.measured - 1);
@@ -170,7 +170,6 @@ ValidatedPoint GroupValidator::point(const Measurement& m) {
 RowEvidence GroupValidator::evidence(const Measurement& m) {
   const Scenario& scenario = simulator_.scenario();
   RowEvidence e;
-  e.line = m.line;
   e.framework = scenario.workload.framework.kind;
   e.execution = scenario.workload.framework.execution;
   e.architecture = scenario.cluster.node.gpu.architecture;

@@ -24,6 +24,16 @@ double distance(const TrialConstant& trial, double from, double to) {
 
 }  // namespace
 
+std::vector<double> trial_residuals(const std::vector<HeldOutRow>& rows,
+                                    const std::map<int, double>& by_line) {
+  std::vector<double> out;
+  for (const HeldOutRow& row : rows) {
+    const auto found = by_line.find(row.line);
+    out.push_back(found == by_line.end() ? row.residual : found->second);
+  }
+  return out;
+}
+
 HeldOutFit::HeldOutFit(std::vector<HeldOutRow> rows, std::vector<TrialConstant> trials,
                        const ResidualsWith& residuals, const Progress& progress)
     : rows_(std::move(rows)), trials_(std::move(trials)) {
@@ -58,8 +68,8 @@ void HeldOutFit::add_slopes(std::size_t trial, const std::vector<double>& up) {
     const double slope = (up[row] - rows_[row].residual) / kTrial;
     // Rows that do not follow the constant create no shared value.
     if (slope == 0) continue;
-    const std::size_t before = shared_.size(), i = shared_of(trial, *rows_[row].cluster);
-    if (i < before || i < shared_.size()) problem_.constants[i].slope[row] = slope;
+    const std::size_t i = shared_of(trial, *rows_[row].cluster);
+    if (i < shared_.size()) problem_.constants[i].slope[row] = slope;
   }
 }
 

@@ -18,7 +18,14 @@ struct HeldOutRow {
   const ClusterSpec* cluster = nullptr;
   /// log(predicted / measured).
   double residual = 0;
+  /// Line of the file, by which a trial's residuals find the row.
+  int line = 0;
 };
+
+/// Returns the residuals of a trial, given by line, in the order of `rows`. A row that the trial could not
+/// predict keeps its own residual, so the constant has no slope there.
+std::vector<double> trial_residuals(const std::vector<HeldOutRow>& rows,
+                                    const std::map<int, double>& by_line);
 
 /// Returns log(predicted / measured) of every row with every cluster changed by `change`; a call predicts all
 /// rows.

@@ -130,7 +130,7 @@ std::optional<NeededMemory> memory_needed(const Measurement& row) {
     const Scenario scenario = make_scenario(overrides_for({&row}, {}));
     const MemoryUse use = summarize_model(scenario, false).totals.memory;
     return NeededMemory{static_cast<double>(use.least().count),
-                        static_cast<double>(scenario.cluster.node.gpu.memory.count)};
+                        static_cast<double>(scenario.cluster.node.gpu.capacity().count)};
   } catch (const InputError&) {
     return std::nullopt;
   }

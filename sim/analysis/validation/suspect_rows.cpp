@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/counted.hpp"
+#include "sim/base/median.hpp"
 #include "sim/base/quantity.hpp"
 
 namespace foretrain {
@@ -51,14 +52,6 @@ constexpr double kAlikeError = 0.25;
 /// Fewest other series for such a verdict.
 constexpr std::size_t kFewestAlike = 2;
 
-/// Returns the median, 0 for no values.
-double middle_of(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
-
 /// Returns the median of measured over predicted time for sizes from `least` to `most`; nothing for fewer
 /// than three.
 std::optional<double> slowness(const ValidatedCollectiveSeries& series, std::int64_t least,
@@ -67,7 +60,7 @@ std::optional<double> slowness(const ValidatedCollectiveSeries& series, std::int
   for (const ValidatedCollective& p : series.points)
     if (p.bytes >= least && p.bytes <= most) ratios.push_back(p.measured / p.predicted);
   if (ratios.size() < kFewestPoints) return std::nullopt;
-  return middle_of(std::move(ratios));
+  return median(std::move(ratios));
 }
 
 std::optional<double> slowness_of_large(const ValidatedCollectiveSeries& series) {
@@ -105,7 +98,7 @@ std::optional<double> against(const ValidatedCollectiveSeries& series,
     if (same != other.points.end()) ratios.push_back(p.measured / same->measured);
   }
   if (ratios.size() < kFewestPoints) return std::nullopt;
-  return middle_of(std::move(ratios));
+  return median(std::move(ratios));
 }
 
 /// Returns, for each cluster and for jobs on one node and on several, how slow large messages are.
@@ -114,7 +107,7 @@ std::map<std::pair<std::string, bool>, double> slowness_by_reach(const Collectiv
   for (const ValidatedCollectiveSeries& series : validation.series)
     if (const auto slow = slowness_of_large(series)) all[{series.cluster, series.nodes > 1}].push_back(*slow);
   std::map<std::pair<std::string, bool>, double> out;
-  for (auto& [reach, ratios] : all) out[reach] = middle_of(std::move(ratios));
+  for (auto& [reach, ratios] : all) out[reach] = median(std::move(ratios));
   return out;
 }
 
@@ -261,7 +254,7 @@ const ValidatedPoint* slowest_point(const ValidatedSeries& series) {
 double median_error(const ValidatedSeries& series) {
   std::vector<double> errors;
   for (const ValidatedPoint& p : series.points) errors.push_back(p.error);
-  return middle_of(std::move(errors));
+  return median(std::move(errors));
 }
 
 /// Compares a slow run with the other series of its cluster: if they are as predicted, the run itself is odd.
@@ -275,7 +268,7 @@ std::string slow_run(const ValidatedSeries& series, const Validation& validation
   }
   const std::string found =
       fmt::format("{} are {:.1f} times slower than predicted", counted(p->gpus, "GPU"), slowness(*p));
-  if (others.size() >= kFewestAlike && middle_of(others) <= kAlikeError)
+  if (others.size() >= kFewestAlike && median(others) <= kAlikeError)
     return fmt::format(
         "{}, and {} other series on this cluster are not: look at what this run has of its own", found,
         others.size());

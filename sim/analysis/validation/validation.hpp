@@ -65,7 +65,6 @@ struct ValidatedRow {
 
 /// Further facts about a row, for those who learn from it.
 struct RowEvidence {
-  int line = 0;
   FrameworkKind framework = FrameworkKind::pytorch;
   Execution execution = Execution::eager;
   NetworkKind network = NetworkKind::products;
@@ -80,6 +79,8 @@ struct RowEvidence {
 /// A measured number of GPUs of a series with its prediction and interval.
 struct ValidatedPoint {
   int gpus = 1;
+  /// Line of the file.
+  int line = 0;
   /// Values in the row's metric.
   double measured = 0, predicted = 0;
   /// |predicted / measured - 1|.

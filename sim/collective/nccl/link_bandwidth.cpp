@@ -67,7 +67,7 @@ double by_family(const SocketEra& era, HostFamily family) {
 
 }  // namespace
 
-Milli nvlink_bandwidthed(const Version& version, int compute_capability) {
+Milli nvlink_bandwidth(const Version& version, int compute_capability) {
   const NvlinkEra& era = row_in_force<NvlinkEra>(kNvlink, version);
   const auto figure = [&] {
     if (compute_capability >= 100) return era.blackwell;
@@ -79,9 +79,9 @@ Milli nvlink_bandwidthed(const Version& version, int compute_capability) {
   return to_milli(figure());
 }
 
-Milli nvlink_bandwidthed(const LinkType& type, const Version& version, int compute_capability) {
+Milli nvlink_bandwidth(const LinkType& type, const Version& version, int compute_capability) {
   return type.nccl_bandwidth.per_second > 0 ? link_bandwidth(type)
-                                            : nvlink_bandwidthed(version, compute_capability);
+                                            : nvlink_bandwidth(version, compute_capability);
 }
 
 Milli socket_bandwidth(const Version& version, HostFamily family) {

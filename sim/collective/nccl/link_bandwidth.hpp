@@ -21,10 +21,10 @@ constexpr double to_gbps(Milli bandwidth) { return bandwidth / 1000.0; }
 
 /// Returns the bandwidth of one NVLink of a GPU per direction (src/graph/topo.h; docs/sources/nccl_tuning.md
 /// 4.2). `compute_capability` is 70, 86, …
-Milli nvlink_bandwidthed(const Version& version, int compute_capability);
+Milli nvlink_bandwidth(const Version& version, int compute_capability);
 /// Returns the same, or the link's own nccl_bandwidth if it has one, because RCCL has figures of its own for
 /// Infinity Fabric.
-Milli nvlink_bandwidthed(const LinkType& type, const Version& version, int compute_capability);
+Milli nvlink_bandwidth(const LinkType& type, const Version& version, int compute_capability);
 
 /// Returns the bandwidth between two sockets.
 Milli socket_bandwidth(const Version& version, HostFamily family);

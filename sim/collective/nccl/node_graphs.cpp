@@ -65,7 +65,7 @@ bool has_multicast(const NodeGraphRequest& question) {
 
 /// Records the NVLinks of the narrowest pair, on which the channels of sends and receives depend.
 void note_peers(const NodeMap& map, const Version& version, NodeGraphs& graphs) {
-  const Milli link = nvlink_bandwidthed(version, map.compute_capability());
+  const Milli link = nvlink_bandwidth(version, map.compute_capability());
   for (int a = 0; a < map.gpus(); ++a) {
     for (int b = 0; b < map.gpus(); ++b) {
       if (a == b) continue;

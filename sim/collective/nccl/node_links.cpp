@@ -84,7 +84,7 @@ class Reader {
     const bool to_cpu = kind(*a) == DeviceKind::cpu || kind(*b) == DeviceKind::cpu;
     if (to_cpu && input_.node.host.family != HostFamily::power9) return connect(*a, *b, BookedKind::c2c, all);
     const std::int64_t one =
-        nvlink_bandwidthed(link.type, input_.settings.version, compute_capability(input_.node));
+        nvlink_bandwidth(link.type, input_.settings.version, compute_capability(input_.node));
     connect(*a, *b, BookedKind::nvlink, static_cast<Milli>(std::min<std::int64_t>(kLocal, one * parallel)));
   }
 

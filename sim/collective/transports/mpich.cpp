@@ -1,5 +1,7 @@
 // MPICH's rules (Thakur, Rabenseifner, Gropp 2005; defaults of MPIR_CVAR_*_MSG_SIZE in src/mpi/coll):
-// recursive doubling for short all-reduces, Rabenseifner's algorithm for long ones.
+// recursive doubling for short all-reduces, Rabenseifner's algorithm for long ones. Its pairwise
+// reduce-scatter has no model: the direct algorithm, whose messages are the same but start at once, stands
+// for it.
 #include "sim/collective/transports/libraries.hpp"
 
 namespace foretrain {
@@ -14,7 +16,8 @@ TransportChoice choose_mpich_broadcast(double size, int n) {
 
 TransportChoice choose_mpich_reduce_scatter(double size, int n) {
   const CollectiveOp op = CollectiveOp::reduce_scatter;
-  if (size > 524'288) return {op, AlgorithmFamily::direct, 1, "MPICH: more than 512 KiB, pairwise"};
+  if (size > 524'288)
+    return {op, AlgorithmFamily::direct, 1, "MPICH: more than 512 KiB; stands for pairwise"};
   return {op, is_power_of_two(n) ? AlgorithmFamily::recursive_halving : AlgorithmFamily::bruck, 1,
           "MPICH: up to 512 KiB"};
 }

@@ -47,9 +47,9 @@ class CostsMaker {
     return job_.degrees.pipeline > 1 && kernels_.pipeline_waits_on_host &&
            job_.schedule != PipelineSchedule::interleaved && job_.ways() == 1 && !is_v_shaped(job_.schedule);
   }
-  PricedChunk priced(const StageChunk& chunk);
+  PricedChunk priced(const StageChunk& chunk, bool is_first, bool is_last);
   void price_pairs();
-  void price_messages(PricedChunk& chunk);
+  void price_messages(PricedChunk& chunk, bool is_first, bool is_last);
   void price_gradients(PricedChunk& chunk, StageEnd& end);
   void price_end(const std::vector<StageChunk>& chunks, int stage, StageEnd& end);
   double gathered_s(double dense, double expert, StageEnd& end);
@@ -79,23 +79,20 @@ class CostsMaker {
 
 /// Computes the waits of a blocking stage. If the host waits for every exchange, a stage is idle until its
 /// message has arrived, and the host wakes up once for each. If tensor sizes are sent ahead, the same holds
-/// for each of them.
-void CostsMaker::price_messages(PricedChunk& chunk) {
+/// for each of them. The last chunk of a micro-batch sends nothing forward, and the first nothing backward.
+void CostsMaker::price_messages(PricedChunk& chunk, bool is_first, bool is_last) {
   if (!blocks()) return;
-  const int last = static_cast<int>(stage_chunks(job_).size()) - 1;
-  const int place = chunk.chunk.stage;
-  const bool sends_forward = place<last, sends_backward = place> 0;
   const double wake = to_seconds(request_.device.host.sync_wake) + host_s(kernels_.exchange);
   const double small =
       kernels_.pipeline_sends_sizes
           ? exchanges_.at(RankGroup::stages, Exchange::ring_pass, kSizeMessageBytes).seconds + wake
           : 0;
-  if (sends_forward) {
+  if (!is_last) {
     chunk.forward_wait_s = costs_.message_s;
     chunk.forward_host_s =
         wake + (kernels_.pipeline_sends_sizes ? kForwardTensors * kSizeMessages : 0) * small;
   }
-  if (sends_backward) {
+  if (!is_first) {
     chunk.backward_wait_s = costs_.message_s;
     chunk.backward_host_s = wake + (kernels_.pipeline_sends_sizes ? kSizeMessages : 0) * small;
   }
@@ -147,8 +144,7 @@ double CostsMaker::gathered_s(double dense, double expert, StageEnd& end) {
   if (!kernels_.gathers_behind_forward) return all;
   const double forward = costs_.chunks.front().time.forward.total;
   const double first = all * std::min(1.0, kMegatronBucket / std::max(1.0, dense + expert));
-  return std::max(first,
-                  all - forward * static_cast<double>(std::min<std::int64_t>(job_.micro_batches(), 1)));
+  return std::max(first, all - forward);
 }
 
 /// Returns the exposed seconds of gathers and reductions that a step does once. Gathers after the first
@@ -215,10 +211,10 @@ void CostsMaker::price_end(const std::vector<StageChunk>& chunks, int stage, Sta
   end.behind_s += gathered_s(dense, expert, end);
 }
 
-PricedChunk CostsMaker::priced(const StageChunk& chunk) {
+PricedChunk CostsMaker::priced(const StageChunk& chunk, bool is_first, bool is_last) {
   PricedChunk out;
   out.chunk = chunk, out.from_idle = blocks(), out.time = timer_.at(chunk, out.from_idle);
-  price_messages(out);
+  price_messages(out, is_first, is_last);
   return out;
 }
 
@@ -244,7 +240,7 @@ PipelineCosts CostsMaker::make() {
   costs_.overlaps_gradients = job_.overlaps_gradients.value_or(kernels_.overlaps_gradients);
   costs_.stages.resize(static_cast<std::size_t>(job_.degrees.pipeline));
   for (const StageChunk& chunk : chunks) {
-    costs_.chunks.push_back(priced(chunk));
+    costs_.chunks.push_back(priced(chunk, &chunk == &chunks.front(), &chunk == &chunks.back()));
     price_gradients(costs_.chunks.back(), costs_.stages[static_cast<std::size_t>(chunk.stage)]);
   }
   if (job_.ways() > 1) price_pairs();

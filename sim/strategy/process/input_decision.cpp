@@ -34,7 +34,7 @@ std::vector<Limit> limits_of(const Workload& workload, const InputCosts& costs, 
 }
 
 /// Returns whether `a` allows more batches per second than `b`.
-bool is_narrower(const Limit& a, const Limit& b) { return a.interval < b.interval; }
+bool is_wider(const Limit& a, const Limit& b) { return a.interval < b.interval; }
 
 /// Returns samples per second of one GPU for a time between batches, with three digits below 100.
 std::string rate(const Workload& workload, Time interval) {
@@ -63,7 +63,7 @@ void explain_pipeline(const Workload& workload, const InputCosts& costs, Time sc
     return;
   }
   const std::vector<Limit> limits = limits_of(workload, costs, script_cpu);
-  const Limit& narrowest = *std::max_element(limits.begin(), limits.end(), is_narrower);
+  const Limit& narrowest = *std::max_element(limits.begin(), limits.end(), is_wider);
   if (narrowest.interval == Time::zero()) return;
   std::string why;
   for (const Limit& limit : limits) {

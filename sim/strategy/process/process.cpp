@@ -10,26 +10,16 @@
 #include "sim/cluster/routing.hpp"
 #include "sim/strategy/process/losses.hpp"
 #include "sim/strategy/process/plan_reuse.hpp"
+#include "sim/strategy/process/process_tasks.hpp"
 #include "sim/workload/device/input_time.hpp"
 
 namespace foretrain {
 
 namespace {
 
-/// Kernels of two streams that wait for the same memory get an equal part of it each (docs/models/step.md).
-constexpr int kMemorySharers = 2;
 /// Script threads of one rank: the main thread (or the executor's) and the one that issues backward. Both
 /// spin.
 constexpr int kScriptThreads = 2;
-
-Task task_of(TaskKind kind, Account account, QueueId queue, Time duration) {
-  Task task;
-  task.kind = kind;
-  task.account = static_cast<std::uint8_t>(account);
-  task.queue = queue;
-  task.duration = duration;
-  return task;
-}
 
 KernelCalibration slowed(KernelCalibration kernels, double factor) {
   kernels.time_scale *= factor;

@@ -124,7 +124,8 @@ void RankReplay::enter(ProgramPass pass) {
   process_.hand_over(main, process_.autograd_thread());
 }
 
-/// Asynchronous collectives and receives of the pass, for which no event waits, are awaited at its end.
+/// Asynchronous collectives, sends and receives of the pass, for which no event waits, are awaited at its
+/// end.
 bool RankReplay::leave_pass() {
   while (!open_.empty()) {
     const std::int64_t number = open_.back();
@@ -277,7 +278,10 @@ void RankReplay::issue_send(const ProgramRow& row) {
       process_.message(thread(), to, row.bytes, label, message_stream_, inputs_of(row.stream));
   meeting_.messages[{kind_, kind_of(row.peer)}].push_back(task);
   works_[number_of(row)] = {task, kind_, row.stream};
-  if (!row.is_async) stream(row.stream).waits.push_back(task);
+  if (row.is_async)
+    open_.push_back(number_of(row));
+  else
+    stream(row.stream).waits.push_back(task);
 }
 
 void RankReplay::read(const ProgramRow& row) {

@@ -106,7 +106,6 @@ class DataParallelSteps {
   void run();
 
  private:
-  void add_micro_step(bool first);
   void forward();
   void backward(bool accumulating);
   void explain();

@@ -9,7 +9,7 @@ void divide(Amount& amount, double parts) { amount.per_sample /= parts; }
 
 // The size that the batch multiplies is divided too, so that products stay those of one sample.
 void divide(Operator& op, double parts) {
-  divide(op.flops, parts), divide(op.bytes, parts);
+  divide(op.flops, parts), divide(op.bytes, parts), divide(op.visits, parts);
   for (Product& product : op.products) {
     if (double* grown = grown_size(product)) *grown /= parts;
     divide(product.bytes, parts);

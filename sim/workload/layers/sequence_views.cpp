@@ -58,6 +58,11 @@ Applied apply_mean_tokens(Tape& tape, const Layer&, TensorId input) {
   return {result, "", ""};
 }
 
+/// Returns the number of time steps: rows of a sequence; of an image or a signal, the last dimension.
+std::int64_t steps_of(const Shape& shape) {
+  return shape.sides() == 0 ? shape.rows() : shape.size[shape.sides()];
+}
+
 // `scale` multiplies by a factor. `mask` writes zeros behind each sample's end, for which eight operators on
 // lengths make the mask.
 template <bool masks>
@@ -67,7 +72,7 @@ Applied apply_pass(Tape& tape, const Layer& layer, TensorId input) {
     return misfit(fmt::format("{} cannot work on token ids", layer.type->name), "place an embedding first");
   if (masks) {
     Operator lengths = make_operator(OperatorClass::elementwise, HostCall::activation, {},
-                                     per_sample(16 * static_cast<double>(in.size[2])), 6);
+                                     per_sample(16 * static_cast<double>(steps_of(in))), 6);
     lengths.calls = 8;
     tape.forward(lengths);
   }

@@ -44,13 +44,13 @@ void join(Operator& into, const Operator& op) {
 }
 
 /// True where an operator may join its predecessor: both pass in the same direction and compute in the same
-/// width. Operators whose FLOPs bound their time too, and those with a measured ratio to the model, are not
-/// joined.
+/// width. Operators whose FLOPs bound their time too, those with a measured ratio to the model, and those
+/// with a stated time are not joined.
 bool can_join(const Operator& into, const Operator& op) {
   return op.cls == OperatorClass::elementwise && is_chain(into) && into.backward == op.backward &&
          into.half_capable == op.half_capable && into.stays_wide == op.stays_wide &&
          into.narrows_result == op.narrows_result && into.width == op.width && !into.is_roofline &&
-         !op.is_roofline && into.over_model == 1 && op.over_model == 1;
+         !op.is_roofline && into.over_model == 1 && op.over_model == 1 && !into.stated && !op.stated;
 }
 
 }  // namespace

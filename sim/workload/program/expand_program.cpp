@@ -20,15 +20,17 @@ namespace {
 
 /// Returns a text of what decides the price of an operator.
 std::string price_key(const Operator& op) {
-  std::string key = fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", static_cast<int>(op.cls),
-                                static_cast<int>(op.call), op.backward, op.kernels, op.calls, op.flops.at(1),
-                                op.bytes.at(1), op.visits.at(1), op.channels, op.keeps_averages,
-                                op.is_roofline, op.half_capable, op.stays_wide, static_cast<int>(op.width),
-                                op.product_count, op.stated_host ? to_seconds(*op.stated_host) : -1);
+  const auto length = [](const std::optional<Time>& time) { return time ? to_seconds(*time) : -1; };
+  std::string key =
+      fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", static_cast<int>(op.cls),
+                  static_cast<int>(op.call), op.backward, op.kernels, op.calls, op.flops.at(1),
+                  op.bytes.at(1), op.visits.at(1), op.channels, op.keeps_averages, length(op.stated),
+                  op.is_roofline, op.half_capable, op.stays_wide, op.narrows_result,
+                  static_cast<int>(op.width), op.over_model, length(op.stated_host), op.product_count);
   for (std::uint8_t i = 0; i < op.product_count; ++i) {
     const Product& p = op.products[i];
-    key += fmt::format(" {} {} {} {} {} {} {} {}", p.m, p.n, p.k, p.count, p.serial, p.window, p.bytes.at(1),
-                       p.unmasked_share);
+    key += fmt::format(" {} {} {} {} {} {} {} {} {} {}", p.m, p.n, p.k, p.count, p.serial,
+                       static_cast<int>(p.grows), p.window, p.stride, p.bytes.at(1), p.unmasked_share);
   }
   return key;
 }

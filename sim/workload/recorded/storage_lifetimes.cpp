@@ -1,5 +1,5 @@
 // Lifetimes of recorded storages. The recording does not name the storage of an operand: it is taken to be
-// the last one made with its number of elements, if that one still lives.
+// the last one made with its number of elements that still lives.
 #include "sim/workload/recorded/storage_lifetimes.hpp"
 
 #include <algorithm>
@@ -140,7 +140,7 @@ class StorageWalk {
       if (next > first || (maker_is_product(at) && !network_.operators[at].backward)) operands_of(at);
       for (std::size_t i = first; i < next; ++i) settle(order[i], at);
       for (std::size_t i = first; i < next; ++i)
-        latest_[count_of(size_of(network_.storages[order[i]]))] = order[i];
+        made_[count_of(size_of(network_.storages[order[i]]))].push_back(order[i]);
     }
   }
 
@@ -155,9 +155,12 @@ class StorageWalk {
     operands_.clear();
     for (const SizeId id : network_.operators[at].in) {
       if (!is_floating(network_.sizes[id].type)) continue;
-      const auto found = latest_.find(count_of(network_.sizes[id]));
-      if (found != latest_.end() && lives(network_.storages[found->second], at))
-        operands_.push_back(found->second);
+      const auto found = made_.find(count_of(network_.sizes[id]));
+      if (found == made_.end()) continue;
+      // Operators come in their order, so a storage that is gone now is gone for all later ones too.
+      std::vector<std::uint32_t>& alike = found->second;
+      while (!alike.empty() && !lives(network_.storages[alike.back()], at)) alike.pop_back();
+      if (!alike.empty()) operands_.push_back(alike.back());
     }
     if (!maker_is_product(at) || network_.operators[at].backward) return;
     for (const std::uint32_t operand : operands_) copy_for_product(operand, at);
@@ -168,13 +171,11 @@ class StorageWalk {
   void copy_for_product(std::uint32_t operand, std::uint32_t at) {
     const RecordedStorage& storage = network_.storages[operand];
     if (narrow_[operand] || is_16_bit(size_of(storage).type)) return;
-    const bool kept = storage.saved && storage.freed && is_product(*storage.freed);
+    const bool kept = storage.saved && storage.freed && maker_is_product(*storage.freed);
     const std::uint32_t from = moment(at), until = kept ? moment(*storage.freed) : from;
     if (kept) replaced_[operand] = from;
     out_.lifetimes.activations.push_back({from, until, bytes_of_size(size_of(storage)), kCastCopy});
   }
-
-  bool is_product(std::uint32_t at) const { return maker_is_product(at); }
 
   /// Decides the width of one storage by the operator that makes it.
   void settle(std::uint32_t storage, std::uint32_t at) {
@@ -239,7 +240,8 @@ class StorageWalk {
   double batch_;
   StorageSums out_;
   std::vector<bool> is_gradient_, narrow_;
-  std::unordered_map<ElementCount, std::uint32_t> latest_;  ///< the storage made last, by its elements
+  /// Storages by their elements, in the order in which they are made, without some that are gone.
+  std::unordered_map<ElementCount, std::vector<std::uint32_t>> made_;
   /// The moment from which a copy replaces a storage.
   std::unordered_map<std::uint32_t, std::uint32_t> replaced_;
   /// Storages of the present operator's operands.

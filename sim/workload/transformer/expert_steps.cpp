@@ -106,7 +106,8 @@ void write_experts_forward(const LayerWriter& writer, const TransformerShape& sh
   const Sizes sizes = sizes_of(writer, shape);
   const std::int64_t tokens = writer.slice().norm_tokens();
   const auto scores = static_cast<double>(tokens * shape.experts->experts);
-  // The router: a product in 16 bit, whatever the precision of the experts, then the choice.
+  // The router: a product in 16 bit, whatever the precision of the experts, then the choice. Megatron-LM
+  // computes logits in the type of the model unless moe_router_dtype says otherwise; the softmax is in fp32.
   steps.push_back(LayerStep::product_of(tokens, shape.experts->experts, shape.hidden));
   steps.back().is_half = true;
   steps.push_back(LayerWriter::pass(2 * scores, kRouterPasses, kRouterLaunches));
@@ -154,7 +155,9 @@ void write_experts_backward(const LayerWriter& writer, const TransformerShape& s
   steps.push_back(LayerStep::moved((sizes.sent + 2 * static_cast<double>(tokens)) * sizes.row_bytes));
   const auto scores = static_cast<double>(tokens * shape.experts->experts);
   steps.push_back(LayerWriter::pass(2 * scores, kRouterPasses, kRouterLaunches));
+  const std::size_t router = steps.size();
   writer.plain_backward(steps, {tokens, shape.hidden, shape.experts->experts});
+  for (std::size_t i = router; i < steps.size(); ++i) steps[i].is_half = true;  // as forward
 }
 
 // Kept are the rows of the experts and the tensors between their products.

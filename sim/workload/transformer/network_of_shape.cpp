@@ -68,6 +68,7 @@ class NetworkWriter {
                         {"groups", shape_.kv_heads},
                         {"head_width", shape_.head_dim},
                         {"causal", shape_.causal ? 1 : 0},
+                        {"norm", shape_.head_norms ? 1 : 0},
                         {"fused", 1}});
     if (shape_.positions == 0)
       put(layer,

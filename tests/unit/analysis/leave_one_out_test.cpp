@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "sim/analysis/validation/held_out_fit.hpp"
 #include "sim/analysis/validation/held_out_scores.hpp"
 #include "sim/collective/costs.hpp"
 #include "sim/scenario/named_cluster.hpp"
@@ -143,6 +144,11 @@ TEST_CASE(
   CHECK(view("ddp").left_out.median == Approx(0.1));
   CHECK(view("ddp").linear.median == Approx(0.3));
   CHECK(view("ddp on b").linear.median == 0);
+}
+
+TEST_CASE("a row that a trial cannot predict has no slope and moves no other row's") {
+  const std::vector<HeldOutRow> rows{{"a", nullptr, 0.1, 2}, {"b", nullptr, 0.2, 3}, {"c", nullptr, 0.3, 5}};
+  CHECK(trial_residuals(rows, {{2, 0.15}, {5, 0.35}}) == std::vector<double>{0.15, 0.2, 0.35});
 }
 
 }  // namespace leave_one_out_test

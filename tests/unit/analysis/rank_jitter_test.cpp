@@ -47,4 +47,8 @@ TEST_CASE(
   CHECK_FALSE(rank_spread_of({rate, steps_of(1, 0.02, 19), steps_of(1, 0, 100)}));
 }
 
+TEST_CASE("of an even number of logs the mean of the middle two counts") {
+  CHECK(rank_spread_of({steps_of(1, 0.01, 50), steps_of(1, 0.03, 50)})->value == Approx(0.02));
+}
+
 }  // namespace rank_jitter_test

@@ -329,7 +329,7 @@ TEST_CASE("copies of a series, its parts and other anchors are predicted as each
         CHECK(series.points[i].measured == points[i].measured);
         CHECK(series.points[i].low == points[i].low);
         CHECK(series.points[i].linear == points[i].linear);
-        CHECK(series.points[i].evidence.line == points[i].evidence.line);
+        CHECK(series.points[i].line == points[i].line);
       }
     }
     CHECK(together.series[0].series == "a");

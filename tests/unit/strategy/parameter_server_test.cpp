@@ -255,4 +255,23 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("of a job whose ranks differ, a worker is as slow as its own node makes it") {
+  SmallPlan small = in_node(4);
+  small.device.busy_node = 0.5;
+  const Placement job{{{0, 0}, {1, 0}, {1, 1}, {1, 2}, {1, 3}}, 2};
+  const Cluster cluster = Cluster::build(small.spec, 2);
+  const auto kernel_s = [&](const Placement* whole) {
+    const Plan plan = plan_parameter_server({.workload = small.workload,
+                                             .cluster = cluster,
+                                             .placement = job,
+                                             .knobs = small.knobs,
+                                             .device = small.device,
+                                             .calls = calls_of(small.spec),
+                                             .job = whole});
+    return to_seconds(plan.graph.tasks()[first_kernel(small, plan)].duration);
+  };
+  // The representative is alone on its node; the fullest node has four ranks.
+  CHECK(kernel_s(nullptr) == Approx(1.5 * kernel_s(&job)).epsilon(1e-6));
+}
+
 }  // namespace parameter_server_test

@@ -218,4 +218,28 @@ TEST_CASE("kinds that wait for what nobody sends are refused") {
   CHECK_THROWS_AS(replayed({lonely, other}), InputError);
 }
 
+TEST_CASE("an asynchronous send that nobody waits for by name holds up the next pass") {
+  ProgramRow send = message(Kind::send, kForward, 1, kLong);
+  send.is_async = true;
+  const auto first = Script(0, {{0, 1, 1}})
+                         .op(kForward, "stage 0", kFew)
+                         .row(send)
+                         .op(kForward, "beside", kFew)
+                         .op(kBackward, "back 0", kFew)
+                         .op(kOptimizer, "", kFew)
+                         .done();
+  const auto second = Script(1, {{1, 1, 1}})
+                          .row(message(Kind::receive, kForward, 0, kLong))
+                          .op(kForward, "stage 1", kFew)
+                          .op(kBackward, "back 1", kFew)
+                          .op(kOptimizer, "", kFew)
+                          .done();
+  const Ran ran = replayed({first, second});
+  for (std::size_t step = 0; step < 5; ++step) {
+    const Time sent = span_of(ran, TaskKind::collective, "send", step).end;
+    CHECK(span_of(ran, TaskKind::kernel, "beside", step).start < sent);
+    CHECK(span_of(ran, TaskKind::kernel, "back 0", step).start >= sent);
+  }
+}
+
 }  // namespace program_replay_test

@@ -66,4 +66,15 @@ TEST_CASE("eager frameworks run the operators as they are") {
   CHECK(lower(model, running(Execution::cuda_graphs)).forward.size() == 3);
 }
 
+TEST_CASE("a compiler joins nothing to an operator of stated time, nor such an operator to another") {
+  Operator stated = kRelu;
+  stated.stated = milliseconds(2);
+  ExpandedModel model;
+  model.forward = {stated, stated, kRelu, stated};  // joined, the second time or the ReLU's bytes were lost
+  const ExpandedModel fused = lower(model, running(Execution::compiled));
+  REQUIRE(fused.forward.size() == 4);
+  CHECK(fused.forward[1].stated == milliseconds(2));
+  CHECK(fused.forward[2].bytes.per_sample == 80);
+}
+
 }  // namespace lowering_test

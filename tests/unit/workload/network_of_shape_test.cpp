@@ -22,10 +22,16 @@ TransformerShape gpt() {
   return shape;
 }
 
+TransformerShape qwen3() {
+  TransformerShape shape = llama();
+  shape.head_norms = true;
+  return shape;
+}
+
 }  // namespace
 
 TEST_CASE("the shape is recognised in the network that is written from it") {
-  for (const TransformerShape& shape : {llama(), gpt()}) {
+  for (const TransformerShape& shape : {llama(), gpt(), qwen3()}) {
     const std::optional<Model> network = network_of(shape, shape.sequence, Positions::rotary);
     REQUIRE(network);
     const RecognizedTransformer seen = recognize_transformer(*network);

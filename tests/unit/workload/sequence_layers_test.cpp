@@ -295,4 +295,10 @@ TEST_CASE("samples that are parts of an input divide all that grows with the bat
   CHECK(part.parameter_elements() == whole.parameter_elements());
 }
 
+TEST_CASE("a mask is made of lengths, 16 bytes for each time step: rows of a sequence, columns of an image") {
+  const ExpandedModel rows = expanded(over_tokens(12, {embedding_of(50, 8), plain("mask")}));
+  CHECK(rows.forward[1].bytes.per_sample == 16 * 12);
+  CHECK(expanded({2, 3, 7}, {plain("mask")}).forward[0].bytes.per_sample == 16 * 7);
+}
+
 }  // namespace sequence_layers_test

@@ -236,4 +236,19 @@ TEST_CASE("a framework's version that fuses one more operator is one row") {
   }
 }
 
+TEST_CASE("the router's products are in 16 bit both ways, whatever the precision of the experts") {
+  const TransformerShape shape = test::mixtral_8x7b_shape();
+  LayerSlice slice = slice_of(1);
+  slice.precision = KernelPrecision::fp8;
+  const LayerProgram program = layer_program(shape, slice, true, megatron());
+  const auto routers = [&](const std::vector<LayerStep>& steps) {
+    return std::ranges::count_if(steps, [&](const LayerStep& step) {
+      const bool has_scores = step.m == 8 || step.n == 8 || step.k == 8;  // a score for each of 8 experts
+      return step.kind == LayerStep::Kind::product && step.is_half && has_scores;
+    });
+  };
+  CHECK(routers(program.forward) == 1);
+  CHECK(routers(program.backward) == 2);
+}
+
 }  // namespace transformer_layer_test

@@ -11,7 +11,7 @@ using namespace foretrain::test;
 namespace {
 
 auto nvlink(int capability) {
-  return [=](const Version& v) { return to_gbps(nvlink_bandwidthed(v, capability)); };
+  return [=](const Version& v) { return to_gbps(nvlink_bandwidth(v, capability)); };
 }
 auto socket(HostFamily family) {
   return [=](const Version& v) { return to_gbps(socket_bandwidth(v, family)); };
@@ -58,10 +58,10 @@ TEST_CASE("a link's own figure is booked before its bandwidth, and no more than 
   LinkType type;
   type.bandwidth = {11e9};
   CHECK(to_gbps(link_bandwidth(type)) == 11);
-  CHECK(to_gbps(nvlink_bandwidthed(type, {2, 20, 5}, 80)) == 20);
+  CHECK(to_gbps(nvlink_bandwidth(type, {2, 20, 5}, 80)) == 20);
   type.nccl_bandwidth = {12.5e9};
   CHECK(to_gbps(link_bandwidth(type)) == 12.5);
-  CHECK(to_gbps(nvlink_bandwidthed(type, {2, 20, 5}, 80)) == 12.5);
+  CHECK(to_gbps(nvlink_bandwidth(type, {2, 20, 5}, 80)) == 12.5);
   type.nccl_bandwidth = {1e16};
   CHECK(to_gbps(link_bandwidth(type)) == 5000);
 }

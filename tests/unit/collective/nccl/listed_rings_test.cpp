@@ -98,9 +98,9 @@ TEST_CASE("links that leave their figure to the GPU, fewer GPUs and other boards
 TEST_CASE("a link's own figure counts before that of its GPU") {
   LinkType link;
   link.kind = LinkKind::nvlink, link.bandwidth = {25e9};
-  CHECK(nvlink_bandwidthed(link, Version{2, 20, 5}, 90) == 20600);
+  CHECK(nvlink_bandwidth(link, Version{2, 20, 5}, 90) == 20600);
   link.nccl_bandwidth = {24e9};
-  CHECK(nvlink_bandwidthed(link, Version{2, 20, 5}, 90) == 24000);
+  CHECK(nvlink_bandwidth(link, Version{2, 20, 5}, 90) == 24000);
 }
 
 }  // namespace listed_rings_test

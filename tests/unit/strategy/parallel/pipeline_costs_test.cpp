@@ -175,4 +175,21 @@ TEST_CASE("both ends of a pipeline sum the gradients of a tied matrix, tensor ra
       Approx(norms.exchanges.at(RankGroup::tensor, Exchange::all_reduce, 4.0 * (2 * 4 + 1) * 4096).seconds));
 }
 
+TEST_CASE(
+    "of a micro-batch's chunks only the last sends nothing forward and only the first nothing backward") {
+  StepOfJob site =
+      four_layers({.pipeline = 2, .virtual_stages = 2}, ModelSharding::none, LlmFramework::nanotron);
+  site.job.schedule = PipelineSchedule::afab;
+  const Priced priced(site);
+  const std::vector<PricedChunk>& chunks = priced.costs.chunks;
+  REQUIRE(chunks.size() == 4);
+  REQUIRE(priced.costs.message_s > 0);
+  for (std::size_t i = 0; i < 4; ++i) {
+    INFO("chunk " << i << " on stage " << chunks[i].chunk.stage);
+    CHECK(chunks[i].forward_wait_s == (i < 3 ? priced.costs.message_s : 0));
+    CHECK(chunks[i].backward_wait_s == (i > 0 ? priced.costs.message_s : 0));
+    CHECK((chunks[i].backward_host_s > 0) == (i > 0));
+  }
+}
+
 }  // namespace parallel_pipeline_costs_test

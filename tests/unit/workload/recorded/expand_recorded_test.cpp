@@ -238,4 +238,20 @@ TEST_CASE("a measured kernel takes its time where it was measured and scales wit
         microseconds(70));
 }
 
+TEST_CASE("an operand is the last storage of its size that still lives, not one that is gone") {
+  // The product's result is 16 bits under autocast, the power's 32; only the product's lives when ReLU runs.
+  const std::string text = recorded_text(
+      kOneWeight,
+      product("") + "{ op = \"aten::pow\", in = [\"f32[B,8]\"], out = [\"f32[B,8]\"] },\n" +
+          "{ op = \"aten::relu\", in = [\"f32[B,8]\"], out = [\"f32[B,8]\"] },\n" +
+          product(", pass = \"backward\", ready = [0]"),
+      "{ size = \"f32[B,8]\", made = 0, freed = 3 },\n{ size = \"f32[B,8]\", made = 1, freed = 1 },\n"
+      "{ size = \"f32[B,8]\", made = 2, freed = 3 },\n");
+  const ExpandedModel model = expanded_text(text);
+  REQUIRE(model.forward.size() == 3);
+  const auto of_relu = std::ranges::find(model.lifetimes.activations, 2U, &Lifetime::from);
+  REQUIRE(of_relu != model.lifetimes.activations.end());
+  CHECK(of_relu->at(4, ActivationWidth::autocast) == 2 * 4 * 8);
+}
+
 }  // namespace expand_recorded_test
