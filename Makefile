@@ -54,8 +54,13 @@ MEASURED_NETWORKS = $(patsubst %.tar.gz,%,$(wildcard docs/measured/*/networks.ta
 $(MEASURED_NETWORKS): %: %.tar.gz
 	@tar -xzf $< -C $(dir $@) && touch $@
 
+# Pages of docs/reference that `foretrain reference TOPIC` prints.
+TOPICS = commands scenario cluster model program operators output catalogs constants
+topics:                   ## the names of these pages, for .ci/run
+	@echo $(TOPICS)
+
 docs: build $(MEASURED_NETWORKS) ## write the reference pages, and the outputs and pictures shown in README.md and docs/, from the program
-	@for topic in commands scenario cluster model program operators output catalogs constants; do $(BINARY) reference $$topic > $(PAGES)/docs/reference/$$topic.md || exit 1; done
+	@for topic in $(TOPICS); do $(BINARY) reference $$topic > $(PAGES)/docs/reference/$$topic.md || exit 1; done
 	@for topic in $$($(BINARY) reference --help | grep -o 'schema/[a-z_]*' | sort -u); do $(BINARY) reference $$topic > $(PAGES)/docs/reference/$$topic.json || exit 1; done
 	@$(BINARY) reference typescript > $(PAGES)/web/report/src/reports.ts && $(BINARY) reference python > $(PAGES)/python/foretrain/reports.py
 	@PATH=$(CURDIR)/build/release:$$PATH tools/write_outputs $$(find $(PAGES)/README.md $(PAGES)/docs -name '*.md')

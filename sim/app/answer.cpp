@@ -70,13 +70,13 @@ std::string answered_list() {
                          listed("gpus"), listed("datasets")});
 }
 
-/// Returns, as a list of one, the largest requestable number of GPUs that the scenario's range covers. One
-/// GPU can always be requested, so the list is never empty.
-std::vector<int> job_gpus(const Scenario& scenario) {
+/// Returns the largest requestable number of GPUs that the scenario's range covers. One GPU can always be
+/// requested.
+int most_job_gpus(const Scenario& scenario) {
   std::vector<int> counts = requestable_gpu_counts(scenario);
   counts.insert(counts.begin(), 1);
   std::erase_if(counts, [&scenario](int gpus) { return gpus > scenario.gpus.back(); });
-  return {counts.back()};
+  return counts.back();
 }
 
 /// Adds the script of a batch job to `answer`, or the reason why no job can be proposed.
@@ -84,7 +84,7 @@ void add_job(const OpenedScenario& opened, const PredictCommand& asked, const Ev
              WorkshopAnswer& answer) {
   const ComparedScenarios scenarios = read_recommended(opened.source, asked.overrides);
   RecommendationRequest request;
-  request.only_gpus = job_gpus(opened.scenario);
+  request.only_gpus = {most_job_gpus(opened.scenario)};
   request.fixed = given_parallel_keys(opened.source, asked.overrides);
   const Recommendation recommendation = recommend(scenarios, request, nullptr, use);
   if (!recommendation.best) return answer.why_no_job = recommendation.why_none, void();

@@ -78,10 +78,6 @@ CalibrationTableOptions table_options(const CalibrateCommand& command) {
   return {calibratable_constants(), static_cast<std::size_t>(std::max(0, command.worst))};
 }
 
-}  // namespace
-
-namespace {
-
 /// Throws InputError when a log names another GPU than the cluster has: its constants would be wrong there.
 void refuse_other_gpus(const std::vector<SampleFile>& files, const ClusterSpec& cluster) {
   std::vector<Diagnostic> mistakes;

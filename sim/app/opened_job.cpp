@@ -131,10 +131,6 @@ void add_settings_warnings(OpenedJob& job) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 /// Adds the text of the line to each diagnostic, so that messages can quote it.
 std::vector<Diagnostic> with_lines(std::vector<Diagnostic> mistakes, const SourceText& text) {
   for (Diagnostic& mistake : mistakes) mistake.line_text = text.line(mistake.span.line);

@@ -157,10 +157,6 @@ std::string all_reduce_line(const ClusterSpec& spec, const Placement& placement)
                      plural(placement.nodes, "node"), to_string(plan.alone), to_string(ByteRate{busbw}));
 }
 
-}  // namespace
-
-namespace {
-
 /// Returns the links of a node of this kind and what is between its devices.
 std::string node_pages(const ClusterSpec& spec, int kind) {
   const ClusterSpec alone = as_kind(spec, kind);
@@ -183,10 +179,6 @@ Placement one_node_of_each(const ClusterSpec& spec) {
   }
   return place_on(rooms, gpus, Layout::packed);
 }
-
-}  // namespace
-
-namespace {
 
 /// Returns everything that `show` prints about one cluster.
 std::string shown_cluster(const ClusterSpec& spec) {

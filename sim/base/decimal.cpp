@@ -36,4 +36,6 @@ std::string signed_decimal(double value, int decimals) {
 std::string percent(double share, int decimals) { return decimal(100 * share, decimals); }
 std::string signed_percent(double share, int decimals) { return signed_decimal(100 * share, decimals); }
 
+std::string grouped_digits(std::int64_t number) { return fmt::format("{}", fmt::group_digits(number)); }
+
 }  // namespace foretrain

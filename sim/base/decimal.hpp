@@ -1,6 +1,7 @@
 // Numbers for people: a fixed number of decimals, no minus before zero, and no NaN or infinity.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace foretrain {
@@ -15,5 +16,8 @@ std::string signed_decimal(double value, int decimals);
 std::string percent(double share, int decimals);
 /// Returns the same with a plus before values above zero.
 std::string signed_percent(double share, int decimals);
+
+/// Returns a number with a comma before each group of three digits, such as "25,557,032".
+std::string grouped_digits(std::int64_t number);
 
 }  // namespace foretrain

@@ -179,9 +179,9 @@ class Walker {
 };
 
 /// Returns the beginning of a regular file; empty when it cannot be opened. O_NONBLOCK keeps a pipe in its
-/// place from blocking.
-std::string first_bytes_of(const std::string& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+/// place from blocking. `follow` is O_NOFOLLOW for files of a walk, and 0 for a path that the user gave.
+std::string first_bytes_of(const std::string& path, int follow) {
+  const int file = ::open(path.c_str(), O_RDONLY | follow | O_NONBLOCK | O_CLOEXEC);
   if (file < 0) return {};
   std::array<char, kFirstBytes> block{};
   const ssize_t got = ::read(file, block.data(), block.size());
@@ -203,7 +203,7 @@ Sampled sample_files(const std::vector<SeenFile>& files, const SurveyLimits& lim
   // The step is rounded up, so that no more files are opened than allowed.
   const std::size_t step = (files.size() + limits.files - 1) / limits.files;
   for (std::size_t i = 0; i < files.size(); i += step) {
-    const std::string bytes = first_bytes_of(files[i].path);
+    const std::string bytes = first_bytes_of(files[i].path, O_NOFOLLOW);
     bytes.empty() ? ++sampled.unreadable : ++sampled.opened;
     if (!bytes.empty()) sizes[format_of_bytes(bytes)].push_back(files[i].size);
   }
@@ -337,7 +337,7 @@ DataSurvey survey_folder(const std::string& path, const SurveyLimits& limits) {
 /// Surveys a single archive.
 DataSurvey survey_file(const std::string& path, std::int64_t size) {
   if (size == 0) refuse(path, "is empty", "");
-  const std::string bytes = first_bytes_of(path);
+  const std::string bytes = first_bytes_of(path, 0);
   if (bytes.empty()) refuse(path, "cannot be read: " + last_error(), "a file that you may read");
   const Format& format = format_named(format_of_bytes(bytes));
   // A single file of another format would be a data set of one sample.
@@ -366,9 +366,10 @@ std::string_view format_of_bytes(std::string_view bytes) {
 
 DataSurvey survey_data(const std::string& path, const SurveyLimits& limits) {
   struct stat found {};
+  constexpr const char* kExpected = "a data set of `foretrain list datasets`, a file or a folder";
   // A NUL byte would cut the path that the system sees.
-  if (path.find('\0') != std::string::npos || ::stat(path.c_str(), &found) != 0)
-    refuse(path, last_error(), "a data set of `foretrain list datasets`, a file or a folder");
+  if (path.find('\0') != std::string::npos) refuse(path, "has a NUL byte, which no path has", kExpected);
+  if (::stat(path.c_str(), &found) != 0) refuse(path, last_error(), kExpected);
   if (S_ISDIR(found.st_mode)) return survey_folder(path, limits);
   if (!S_ISREG(found.st_mode)) refuse(path, "is neither a file nor a folder", "");
   return survey_file(path, found.st_size);

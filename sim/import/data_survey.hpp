@@ -1,6 +1,6 @@
 // Looks over a data set on the disk: how many samples it has, how large they are, and in which format.
-// It is a bounded look and no count: at most a limited number of entries and files is visited, links are not
-// followed, and what cannot be read is left out.
+// It is a bounded look and no count: at most a limited number of entries and files is visited, links inside
+// of a folder are not followed, and what cannot be read is left out.
 #pragma once
 
 #include <cstdint>

@@ -122,6 +122,16 @@ TEST_CASE("what is wrong with the GPUs stands in the report") {
   CHECK_THAT(folder.text_of("cluster.toml"), ContainsSubstring("gpu = \"h100-sxm5-80gb\""));
 }
 
+TEST_CASE("a run of another version is not gone on with") {
+  const test_folder folder;
+  CHECK(folder.run_without_bench("", "FAKE_FAULT=interrupts").exit_code == 130);
+  folder.line("sed -i 's/^version = .*/version = \"0.0.1\"/' run/progress.toml");
+  const MachineOutcome other = folder.run_without_bench("--resume");
+  CHECK(other.exit_code == 1);
+  CHECK_THAT(other.out, ContainsSubstring("error: run holds a run of foretrain 0.0.1, which foretrain "));
+  CHECK_THAT(folder.text_of("progress.toml"), ContainsSubstring("0.0.1"));
+}
+
 TEST_CASE("two runs in one folder do not mix") {
   const test_folder folder;
   CHECK(folder.run_without_bench("").exit_code == 0);

@@ -157,7 +157,7 @@ CalibrationCheck check_calibration(const std::vector<Platform>& platforms, HoldO
       all.after.insert(all.after.end(), errors.after.begin(), errors.after.end());
       row.before = statistics_of(std::move(errors.before)),
       row.after = statistics_of(std::move(errors.after));
-      if (row.held == 0) row.why_not = "nothing that was kept back can be predicted";
+      if (row.held == 0) row.why_not = "nothing that was held out can be predicted";
     } catch (const InputError& error) {
       row.why_not = error.diagnostics().empty() ? error.what() : error.diagnostics().front().message;
     }

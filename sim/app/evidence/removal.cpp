@@ -12,9 +12,9 @@
 #include "sim/base/counted.hpp"
 #include "sim/base/names.hpp"
 #include "sim/base/printable.hpp"
+#include "sim/base/shell_word.hpp"
 #include "sim/report/evidence/evidence_report.hpp"
 #include "sim/report/output_file.hpp"
-#include "sim/report/sweep/submission.hpp"
 
 namespace foretrain {
 

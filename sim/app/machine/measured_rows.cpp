@@ -13,6 +13,7 @@
 
 #include "sim/base/printable.hpp"
 #include "sim/base/whole_file.hpp"
+#include "sim/report/prediction/csv.hpp"
 #include "sim/scenario/catalog.hpp"
 #include "sim/scenario/toml/reader.hpp"
 
@@ -97,14 +98,6 @@ std::string configuration_of(const MeasuredStep& step) {
   if (!step.optimizer.empty()) out += "-" + step.optimizer;
   for (const auto& [key, value] : step.settings) out += fmt::format("-{}={}", key, value);
   return out;
-}
-
-/// Quotes a field of CSV when it has a comma or a quote (RFC 4180).
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
-  return out + "\"";
 }
 
 /// Returns settings as "key=value;key=value", the form of the column `settings`.

@@ -1,11 +1,14 @@
-// Finds the two programs that foretrain starts. Every command uses these functions, so all find the same
-// programs.
+// Finds the programs that foretrain and its scripts start. Every command uses these functions, so all find
+// the same programs.
 #include "sim/app/machine/programs.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "sim/scenario/catalog.hpp"
 
@@ -25,6 +28,23 @@ std::string bench_program() {
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", failed);
   const std::filesystem::path bench = self.parent_path() / kBenchProgram;
   return !failed && std::filesystem::exists(bench, failed) ? bench.string() : kBenchProgram;
+}
+
+// Modules of a cluster put the program on PATH, perhaps in another place on each node.
+std::string own_program() {
+  constexpr const char* kName = "foretrain";
+  const char* given = std::getenv("PATH");
+  std::string_view rest = given == nullptr ? "" : given;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(':'), rest.size());
+    const std::filesystem::path file = std::filesystem::path(rest.substr(0, end)) / kName;
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(file, ignored) && ::access(file.c_str(), X_OK) == 0) return kName;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  std::error_code failed;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", failed);
+  return failed ? kName : self.string();
 }
 
 std::string python_program() {

@@ -80,8 +80,7 @@ MachineRun read_run(const SourceText& source, Diagnostics& diagnostics) {
   const Table document = parse_toml(source, diagnostics);
   TableReader reader(document, "", diagnostics);
   MachineRun run;
-  // The version is for people; a run of another version can be resumed.
-  reader.string("version");
+  run.version = reader.string("version").value_or("");
   run.budget_s = reader.number("budget_s", 0, kLongestRun).value_or(0);
   run.device = reader.one_of("device", {"cuda", "cpu"}).value_or("cuda");
   run.networks = reader.strings("networks", kMostListed).value_or(std::vector<std::string>());
@@ -92,11 +91,15 @@ MachineRun read_run(const SourceText& source, Diagnostics& diagnostics) {
   return run;
 }
 
+/// Reads progress.toml of a folder. Throws InputError when it is damaged.
+MachineRun progress_in(const std::string& folder) {
+  return read_or_throw(read_text_file((fs::path(folder) / kProgressFile).string()), read_run);
+}
+
 /// Describes the run in the folder: "a finished run", or "an unfinished run, of which detect, bench are
 /// done".
 std::string run_in_words(const std::string& folder) {
-  const std::string file = (fs::path(folder) / kProgressFile).string();
-  const MachineRun run = read_or_throw(read_text_file(file), read_run);
+  const MachineRun run = progress_in(folder);
   std::vector<std::string_view> done;
   for (const StageRow& row : machine_stages())
     if (run.has_finished(row.name)) done.push_back(row.name);
@@ -116,6 +119,15 @@ FolderState state_of_folder(const std::string& folder, bool resume) {
   if (is_there && !fs::is_directory(status)) return {false, folder + " is no folder", "name another: -o"};
   const bool holds_run = is_there && fs::exists(fs::path(folder) / kProgressFile, failed);
   if (resume && !holds_run) return {false, folder + " holds no run to go on with", "leave out --resume"};
+  if (holds_run && resume) {
+    // Stages hand files to each other whose content belongs to a version.
+    const std::string version = progress_in(folder).version;
+    if (version != FORETRAIN_VERSION)
+      return {true,
+              fmt::format("{} holds a run of foretrain {}, which foretrain {} does not go on with", folder,
+                          version.empty() ? "without a version" : version, FORETRAIN_VERSION),
+              "finish it with that version; -o with another folder begins anew"};
+  }
   // A run is never overwritten; the user must say what should happen to it.
   if (holds_run && !resume)
     return {true, fmt::format("{} holds {}", folder, run_in_words(folder)),

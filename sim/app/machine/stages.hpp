@@ -50,6 +50,8 @@ struct MachineFit;  // machine_fit.hpp
 struct MachineRun {
   using Clock = std::chrono::steady_clock;
 
+  /// Version of foretrain that began the run; empty where progress.toml does not say.
+  std::string version;
   /// Seconds for all stages together.
   double budget_s = 0;
   std::string device;  ///< "cuda" or "cpu"

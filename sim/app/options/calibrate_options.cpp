@@ -180,7 +180,7 @@ void add_check(CLI::App& calibrate_command, CalibrateCommand& calibrate) {
                                  : name == "gpus" ? HoldOut::gpus
                                                   : HoldOut::sizes;
           },
-          "What is kept back: sizes (every second one), nodes or gpus (all jobs larger than the smallest). "
+          "What is held out: sizes (every second one), nodes or gpus (all jobs larger than the smallest). "
           "Default sizes")
       ->transform(one_of({"sizes", "nodes", "gpus"}))
       ->type_name("sizes|nodes|gpus");

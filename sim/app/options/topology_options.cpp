@@ -127,35 +127,34 @@ void add_topology_diff(CLI::App& topology, DiffClusterCommand& command) {
 
 /// Adds `topology import`, which writes a cluster file from the output of tools.
 void add_topology_import(CLI::App& topology, ImportClusterCommand& command) {
-  CLI::App* import = topology.add_subcommand(
+  CLI::App* imported = topology.add_subcommand(
       "import",
       "A cluster file from what the machine's own tools print, several files as one machine, with every "
       "assumption marked");
-  import
+  imported
       ->add_option(
           "FILE", command.files,
           "Told apart by what they hold; - for standard input, a folder for a copy of sys/ and proc/")
       ->required()
       ->type_name("FILE");
-  add_answers(*import, command.answers);
-  import
+  add_answers(*imported, command.answers);
+  imported
       ->add_option("--partition", command.answers.partition,
                    "Of a site with several kinds of node only those of this partition or queue")
       ->type_name("NAME");
-  import->add_option("-o,--output", command.output, "Write to a file instead of standard output")
+  imported->add_option("-o,--output", command.output, "Write to a file instead of standard output")
       ->type_name("FILE");
   // The footer ends with one line for each format that can be read.
   std::string formats;
   for (const MachineFormat& format : machine_formats())
     formats += fmt::format("\n  {:<22} {}", format.name, format.what);
-  import->footer(
+  imported->footer(
       "Examples:\n  nvidia-smi topo -m | foretrain topology import - --gpu a100-sxm4-40gb --nodes 4 -o "
       "mine.toml\n"
       "  foretrain topology import topo.xml fabric.txt -o mine.toml\nFormats:" +
       formats);
-  import->callback([&command] { run_topology_import(command);
-});
-}  // namespace
+  imported->callback([&command] { run_topology_import(command); });
+}
 
 /// Adds `topology questions`, which prints commands that would settle the assumptions.
 void add_topology_questions(CLI::App& topology, std::string& file) {
@@ -168,7 +167,7 @@ void add_topology_questions(CLI::App& topology, std::string& file) {
   questions->callback([&file] { run_topology_questions(file); });
 }
 
-}  // namespace foretrain
+}  // namespace
 
 // `check` ends with exit code 1 for a wrong file, and prints warnings for a doubtful one.
 void add_topology(CLI::App& app, TopologyOptions& options) {

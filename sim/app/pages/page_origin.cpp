@@ -6,29 +6,14 @@
 #include <ctime>
 #include <string_view>
 
+#include "sim/base/shell_word.hpp"
 #include "sim/scenario/catalog_dates.hpp"
 
 namespace foretrain {
 
-namespace {
-
-// Characters of words that a shell takes as they stand.
-constexpr std::string_view kPlain =
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,/:@%";
-
-/// Puts a word into single quotes when a shell would split or change it.
-std::string quoted(std::string_view word) {
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string_view::npos) return std::string(word);
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
-}  // namespace
-
 std::string command_text(int argc, char** argv) {
   std::string out = "foretrain";
-  for (int i = 1; i < argc; ++i) out += " " + quoted(argv[i]);
+  for (int i = 1; i < argc; ++i) out += " " + shell_word(argv[i]);
   return out;
 }
 

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include "sim/app/machine/programs.hpp"
 #include "sim/app/named_outputs.hpp"
 #include "sim/app/sweep/case_workers.hpp"
 #include "sim/app/sweep/opened_sweep.hpp"
@@ -78,13 +79,15 @@ SweepSubmission submission_of(const SweepSubmitCommand& command, const OpenedSwe
   const double of_each = std::ceil(static_cast<double>(all.cases) / static_cast<double>(shards));
   const Trial trial = measured_rate(opened, cases);
   SweepSubmission out;
-  out.name = opened.head.name, out.program = "foretrain", out.sweep = command.sweep;
+  out.name = opened.head.name, out.sweep = command.sweep;
   out.database = command.database.empty() ? opened.head.name : command.database;
   out.shards = shards, out.threads = command.threads;
   out.memory_mib =
       // There is one process more than there are workers: the process that writes the database.
       std::max(kLeastMemoryMib, (command.threads + 1) * std::max(kMemoryOfWorkerMib, trial.memory_mib));
   out.seconds = time_of(of_each, trial, command.threads);
+  // An image has a program of its own, which is found by its name there.
+  out.program = command.image.empty() ? own_program() : "foretrain";
   out.image = command.image, out.claim = command.claim;
   out.estimate =
       fmt::format("{}{} in all, {:.0f} a second and thread here ({} timed)", all.is_exact ? "" : "About ",

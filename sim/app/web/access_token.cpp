@@ -2,6 +2,7 @@
 // from other users of the same machine.
 #include "sim/app/web/access_token.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>

@@ -19,9 +19,6 @@ namespace {
 constexpr double kMostSeconds = 1e9;
 /// An exabyte, in bytes.
 constexpr double kMostBytes = 1e18;
-/// The largest percentage that is accepted: tools round, and samples of several processes add up.
-constexpr double kMostPercent = 110;
-
 /// Reads digits and at most one point; a sign, an exponent and "nan" are refused.
 std::optional<double> plain_number(std::string_view text) {
   if (text.empty() || text.size() > 30 || text.find_first_not_of("0123456789.") != std::string_view::npos)
@@ -93,11 +90,11 @@ std::optional<double> memory_bytes(std::string_view text, double bare) {
   return bytes <= kMostBytes ? std::optional(bytes) : std::nullopt;
 }
 
-std::optional<double> percent_share(std::string_view text) {
+std::optional<double> percent_share(std::string_view text, double most) {
   text = trimmed(text);
   if (text.ends_with('%')) text = trimmed(text.substr(0, text.size() - 1));
   const auto number = plain_number(text);
-  if (!number || *number > kMostPercent) return std::nullopt;
+  if (!number || *number > most) return std::nullopt;
   return std::min(*number / 100, 1.0);
 }
 

@@ -27,9 +27,15 @@ std::optional<double> limit_seconds(std::string_view text);
 /// A final "c" (of each core) or "n" (of each node) is accepted and ignored: the caller multiplies.
 std::optional<double> memory_bytes(std::string_view text, double bare = 1);
 
-/// Reads a percentage such as "92.18", "92%" or "92.18 %" and returns a share of 0..1. Values from 100 to
-/// 110 % become 1, because tools round.
-std::optional<double> percent_share(std::string_view text);
+/// The largest percentage that is accepted: tools round, and samples of several processes add up.
+inline constexpr double kMostPercent = 110;
+/// The largest efficiency of CPUs that is accepted. Slurm counts cores, and a core of up to eight hardware
+/// threads (POWER) may report the time of each of them.
+inline constexpr double kMostCpuPercent = 800;
+
+/// Reads a percentage such as "92.18", "92%" or "92.18 %" and returns a share of 0..1. Values from 100 % to
+/// `most` become 1.
+std::optional<double> percent_share(std::string_view text, double most = kMostPercent);
 
 /// Reads a whole number from 0 to 10^8. Signs, blanks inside and trailing text are not accepted.
 std::optional<int> whole_count(std::string_view text);

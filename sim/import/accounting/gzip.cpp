@@ -48,6 +48,10 @@ std::optional<std::string> unpacked_gzip(std::string_view packed, std::size_t mo
   return out;
 }
 
+std::uint32_t crc32_of(std::string_view text) {
+  return static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(text.data()), text.size()));
+}
+
 std::string packed_gzip(std::string_view text) {
   z_stream stream{};
   // Adding 16 to the window makes zlib write the header of gzip. 8 is zlib's default level of memory.

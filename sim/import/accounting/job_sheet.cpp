@@ -46,6 +46,11 @@ FinishedJob* JobSheet::job(std::string_view id, int line) {
   return &jobs_.back();
 }
 
+void JobSheet::rename(FinishedJob& job, std::string_view id) {
+  job.id = shortened(trimmed(id), 100);
+  places_.emplace(job.id, static_cast<std::size_t>(&job - jobs_.data()));
+}
+
 // JSON and payloads reuse one span for many figures, so the key is what tells them apart.
 FigurePlace JobSheet::place_of(const JobCell& cell) const {
   return {source_.name, cell.span.line, std::string(cell.said.substr(0, 60))};
@@ -78,9 +83,9 @@ void JobSheet::bytes(Known<double>& field, const JobCell& cell, double bare) {
   if (*value > 0) put(field, *value, cell);
 }
 
-void JobSheet::share(Known<double>& field, const JobCell& cell) {
+void JobSheet::share(Known<double>& field, const JobCell& cell, double most) {
   if (says_nothing(cell.text)) return;
-  const auto value = percent_share(cell.text);
+  const auto value = percent_share(cell.text, most);
   value ? put(field, *value, cell) : mistake(cell, "percentage", "92.18%");
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/base/diagnostics.hpp"
+#include "sim/import/accounting/accounting_values.hpp"
 #include "sim/import/accounting/finished_job.hpp"
 #include "sim/import/logs/json_value.hpp"
 
@@ -35,6 +36,9 @@ class JobSheet {
   /// added.
   FinishedJob* job(std::string_view id, int line);
 
+  /// Gives a job another id, by which job() finds it as well. `job` must be one of this sheet.
+  void rename(FinishedJob& job, std::string_view id);
+
   /// Reads a duration.
   void seconds(Known<double>& field, const JobCell& cell);
   /// Reads a duration, or UNLIMITED as 0. Partition_Limit leaves the field empty.
@@ -42,8 +46,8 @@ class JobSheet {
   /// Reads an amount of memory; a number without a unit counts `bare` bytes each. An amount of 0 leaves the
   /// field empty.
   void bytes(Known<double>& field, const JobCell& cell, double bare = 1);
-  /// Reads a percentage as a share of 0..1.
-  void share(Known<double>& field, const JobCell& cell);
+  /// Reads a percentage of at most `most` as a share of 0..1 (see percent_share).
+  void share(Known<double>& field, const JobCell& cell, double most = kMostPercent);
   /// Reads a whole number up to 10^8.
   void count(Known<int>& field, const JobCell& cell);
   /// Keeps a text, at most 1000 bytes of it.

@@ -141,7 +141,7 @@ class JobstatsReader {
       sheet_.bytes(used, first), sheet_.bytes(given, second);
       return add(used_, used), add(given_, given);
     }
-    MeasuredGpu* gpu = gpu_named(key, cell.span.line);
+    MeasuredGpu* gpu = gpu_named(key, cell);
     if (gpu == nullptr) return;
     if (listing_ == Listing::gpu) {
       sheet_.share(used, first);
@@ -154,20 +154,21 @@ class JobstatsReader {
   }
 
   /// Returns the GPU that a key such as "della-i14g2 (GPU 0)" names and adds it when it is new; nullptr when
-  /// the key names none.
-  MeasuredGpu* gpu_named(std::string_view key, int line) {
+  /// the key names none. A number that cannot be read is reported.
+  MeasuredGpu* gpu_named(std::string_view key, const JobCell& cell) {
     const std::size_t mark = key.find("(GPU ");
     if (mark == std::string_view::npos || gpus_.size() >= kMostListed) return nullptr;
     const std::string node(trimmed(key.substr(0, mark)).substr(0, 200));
     std::string_view number = key.substr(mark + 5);
     number = number.substr(0, std::min(number.find(')'), number.size()));
-    const int index = whole_count(number).value_or(-1);
+    const auto index = whole_count(number);
+    if (!index) return sheet_.mistake({number, cell.span, cell.said}, "number of a GPU", "(GPU 0)"), nullptr;
     // The map outlives a report, so an old place may lie beyond the list of the current one.
-    const auto [place, is_new] = gpu_places_.emplace(std::pair(job_, std::pair(node, index)), gpus_.size());
+    const auto [place, is_new] = gpu_places_.emplace(std::pair(job_, std::pair(node, *index)), gpus_.size());
     if (is_new || place->second >= gpus_.size()) {
       place->second = gpus_.size();
-      gpus_.push_back({node, std::max(index, 0), {}, {}, {}});
-      if (gpu_line_ == 0) gpu_line_ = line;
+      gpus_.push_back({node, *index, {}, {}, {}});
+      if (gpu_line_ == 0) gpu_line_ = cell.span.line;
     }
     return &gpus_[place->second];
   }

@@ -70,7 +70,7 @@ constexpr std::array<SeffKey, 12> kSeffKeys{{
     {"CPU Utilized", [](SeffReader& r, const JobCell& c) { r.sheet.seconds(r.job->cpu_s, c); }},
     {"CPU Efficiency",
      [](SeffReader& r, const JobCell& c) {
-       r.sheet.share(r.job->cpu_efficiency, part_of(c, share_and_whole(c.text).first));
+       r.sheet.share(r.job->cpu_efficiency, part_of(c, share_and_whole(c.text).first), kMostCpuPercent);
      }},
     {"Job Wall-clock time", [](SeffReader& r, const JobCell& c) { r.sheet.seconds(r.job->elapsed_s, c); }},
     {"Memory Utilized",
@@ -153,7 +153,7 @@ void read_seff(const SourceText& source, Diagnostics& diagnostics, std::vector<F
       job = static_cast<std::size_t>(reader.job - jobs.data());
     } else if (key == "Array Job ID" && reader.job != nullptr && value.size() < 100) {
       // "Array Job ID: 123_4" follows "Job ID: 125" and is the name that users know.
-      reader.job->id = std::string(value);
+      sheet.rename(*reader.job, value);
     } else if (reader.job != nullptr) {
       const int begin = static_cast<int>(value.data() - all.data()) + 1;
       reader.take(

@@ -162,11 +162,9 @@ class SubmitReader {
     };
     add_limit("gpus_minimum_capability", "Capability >=");
     add_limit("gpus_maximum_capability", "Capability <=");
-    const SubmitCommand* least = find_command("gpus_minimum_memory");
-    const auto amount = least == nullptr ? std::nullopt : slurm_memory(least->value);
-    if (amount)
+    if (const Field<MemoryRequest> least = memory("gpus_minimum_memory"))
       script_.request.requirements.push_back(
-          {fmt::format("GlobalMemoryMb >= {}", amount->bytes.count >> 20), least->span});
+          {fmt::format("GlobalMemoryMb >= {}", least->value.bytes.count >> 20), least->span});
   }
 
   /// Reads the time limit. The lengths short, medium and long are those by which CHTC's GPU Lab classes jobs

@@ -31,7 +31,8 @@ std::string resources_of(const JobPlan& plan, int tasks) {
   out += " --gres=" + directive_value(fmt::format(
                           "gpu:{}{}", plan.gpu_type.empty() ? "" : plan.gpu_type + ":", plan.gpus_per_node));
   const std::int64_t minutes = (limit_s(plan) + 59) / 60;
-  return out + fmt::format(" --time={} ", minutes);
+  // To Slurm a limit of 0 means unlimited; without the option the partition's default holds.
+  return out + (minutes > 0 ? fmt::format(" --time={} ", minutes) : " ");
 }
 
 /// Returns the line for launchers that run as tasks of srun. Names of hosts are known only inside of the job,

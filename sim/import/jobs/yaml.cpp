@@ -57,9 +57,10 @@ class TreeBuilder : public YAML::EventHandler {
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     add({YamlKind::null, {}, {}, {}, span_of(mark)}, anchor);
   }
-  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+  // yaml-cpp gives plain scalars the tag "?", and quoted ones "!".
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
-    const bool is_null = value == "~" || value == "null";
+    const bool is_null = tag != "!" && (value == "~" || value == "null");
     add({is_null ? YamlKind::null : YamlKind::scalar, value, {}, {}, span_of(mark)}, anchor);
   }
   // An anchor is known only when its node is closed, so an alias inside of the node finds nothing.

@@ -132,7 +132,10 @@ std::optional<TrainingRate> training_rate_in(std::string_view text, bool& stands
     rate.of_steps = unit.of_steps;
     rate.of_tokens = unit.of_tokens;
     rate.per_gpu = holds(line, "per gpu") || holds(line, "/gpu") || holds(line, "per device");
-    rate.is_total = holds(line, "total ");
+    // "total" belongs to the rate where it stands right before the unit or the word for it, as in "Total
+    // img/sec on 4 GPU(s)"; a line may have other totals, such as a total loss.
+    const std::string_view before = trimmed(std::string_view(line).substr(0, at));
+    rate.is_total = !rate.per_gpu && (before.ends_with("total") || holds(line, "total throughput"));
     rate.half_width = half_width_in(line);
     return rate;
   }

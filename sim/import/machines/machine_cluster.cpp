@@ -37,7 +37,6 @@ constexpr double kSlowPort = 0.5;
 /// The GPU of a node, and the template whose host the node is assumed to have.
 struct NodeParts {
   Gpu gpu;
-  std::string gpu_text;  ///< as the file names it
   RecognisedGpu recognised;
   NodeSpec like;
   std::string like_name;

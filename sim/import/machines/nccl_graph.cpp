@@ -36,7 +36,7 @@ PathClass path_named(const std::string& name) {
   for (int i = 0; i <= static_cast<int>(PathClass::net); ++i) {
     if (name_of(static_cast<PathClass>(i)) == name) return static_cast<PathClass>(i);
   }
-  return name == "P2C" ? PathClass::phb : name == "PIX" ? PathClass::pix : PathClass::sys;
+  return name == "P2C" ? PathClass::phb : PathClass::sys;
 }
 
 /// Returns the number of a device, which may be hexadecimal.

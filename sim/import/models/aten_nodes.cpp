@@ -71,11 +71,13 @@ std::vector<std::string> AtenNode::outputs() const {
   const LogJson& outputs = at(node_, "outputs");
   if (!outputs.is_array()) return names;
   for (const LogJson& output : outputs) {
-    if (names.size() > kMostAtenTensors) break;
+    const auto keep = [&](const LogJson& tensor) {
+      if (names.size() < kMostAtenTensors) names.push_back(name_at(tensor));
+    };
     if (const LogJson& list = at(output, "as_tensors"); list.is_array())
-      for (const LogJson& one : list) names.push_back(name_at(one));
+      for (const LogJson& one : list) keep(one);
     else
-      names.push_back(name_at(at(output, "as_tensor")));
+      keep(at(output, "as_tensor"));
   }
   return names;
 }
@@ -128,6 +130,13 @@ std::vector<std::int64_t> AtenNode::numbers(std::size_t place, std::string_view 
 std::int64_t AtenNode::number(std::size_t place, std::string_view name, std::int64_t otherwise) const {
   const std::vector<std::int64_t> all = numbers(place, name);
   return all.size() == 1 ? all[0] : otherwise;
+}
+
+double AtenNode::real(std::size_t place, std::string_view name, double otherwise) const {
+  const LogJson& given = argument(place, name);
+  for (const char* key : {"as_float", "as_int"})
+    if (at(given, key).is_number()) return at(given, key).get<double>();
+  return otherwise;
 }
 
 std::string AtenNode::text(std::size_t place, std::string_view name) const {
@@ -353,7 +362,6 @@ class AtenTranslation {
     OnnxNode& part = put("Slice", {from_.tensor(0, "self")},
                          {attribute("axes", {from_.number(1, "dim", 0)}), attribute("starts", {index}),
                           attribute("ends", {index == -1 ? INT64_MAX : index + 1})});
-    const std::vector<std::string> outputs = part.outputs;
     part.outputs = {part.name + " (part)"};
     const std::string whole = part.outputs[0];
     put("View", {whole});
@@ -372,10 +380,10 @@ class AtenTranslation {
     const std::string made = root.outputs[0];
     put("Reciprocal", {made});
   }
-  /// hardtanh counts as ReLU6: the bound is always 6, whatever the node says.
+  /// hardtanh(x, min_val = -1, max_val = 1). PyTorch exports ReLU6 as one with an upper bound of 6.
   void hardtanh() {
     OnnxAttribute most;
-    most.name = "max", most.real = 6;
+    most.name = "max", most.real = from_.real(2, "max_val", 1);
     put("Clip", {from_.tensor(0, "self")}, {most});
   }
 

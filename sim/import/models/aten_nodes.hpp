@@ -22,7 +22,7 @@ class AtenNode {
   /// Returns "conv2d" for "torch.ops.aten.conv2d.default". Operators of other libraries keep their whole
   /// name, cut to 200 bytes.
   std::string operator_name() const;
-  /// Returns the names of the tensors that the node makes, in order.
+  /// Returns the names of the tensors that the node makes, in order, at most 1024.
   std::vector<std::string> outputs() const;
   /// Returns the names of all tensors that the node takes, with lists flattened, at most 1024.
   std::vector<std::string> tensors() const;
@@ -33,6 +33,8 @@ class AtenNode {
   std::vector<std::int64_t> numbers(std::size_t place, std::string_view name) const;
   /// Returns a single whole number; `otherwise` where the argument is missing or is a list.
   std::int64_t number(std::size_t place, std::string_view name, std::int64_t otherwise) const;
+  /// Returns a single number, whole or not; `otherwise` where the argument is missing or is no number.
+  double real(std::size_t place, std::string_view name, double otherwise) const;
   /// Returns a word such as "same", cut to 40 bytes; empty: not given.
   std::string text(std::size_t place, std::string_view name) const;
   /// Returns true only where the argument is there and true.

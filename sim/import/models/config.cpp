@@ -195,7 +195,11 @@ ImportedModel read_network_config(const SourceText& source, const ModelImportOpt
   }
   const LogJson* part = described_part(config, made.remarks);
   if (part == nullptr) return report_unknown(config, diagnostics), made;
-  ConfigValues values(*part, diagnostics);
+  // The name of the part, where it is one.
+  std::vector<std::string> path;
+  for (const char* name : kParts)
+    if (part == &at(config, name)) path.emplace_back(name);
+  ConfigValues values(*part, diagnostics, std::move(path));
   // A part without architectures inherits none from the whole config: those name the multimodal model.
   const ConfigSource from{
       values, text_at(*part, "model_type"),

@@ -39,6 +39,14 @@ std::int64_t usual_head(const ConfigSource& source, std::int64_t width, std::int
 
 const char* word_of(bool flag) { return flag ? "true" : "false"; }
 
+std::string alike_layers(Filling& fill, std::int64_t layers, std::string_view body) {
+  fill.put("layer_lines",
+           fmt::format("  {{ type = \"block\", block = \"decoder\", repeat = {}, name = \"layers\" }},\n",
+                       layers));
+  fill.put("blocks", block_text("decoder", body));
+  return fill.into(kDecoder);
+}
+
 std::string title_of(const ConfigSource& source) {
   return quotable(source.architecture.empty() ? source.model_type : source.architecture);
 }

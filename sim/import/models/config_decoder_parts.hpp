@@ -96,6 +96,8 @@ struct DecoderLayer {
 /// Returns one line for each run of equal layers. The only run is called "layers", one of several "layers_7"
 /// after its first layer, and a run of one layer "layers.7".
 std::string layer_lines(const std::vector<DecoderLayer>& layers);
+/// Completes a decoder whose layers are all alike, with this body of the block.
+std::string alike_layers(Filling& fill, std::int64_t layers, std::string_view body);
 /// Returns num_hidden_layers. Refuses more than 1000 and returns 1 then.
 std::int64_t listed_layers(const ConfigSource& source);
 

@@ -65,15 +65,6 @@ constexpr std::string_view kExperts =
     "      { type = \"experts\", experts = <experts>, top = <top>, width = <inner>, name = "
     "\"block_sparse_moe\" },\n";
 
-/// Completes a decoder whose layers are all alike, with this body.
-std::string alike(Filling& fill, std::int64_t layers, std::string_view body) {
-  fill.put("layer_lines",
-           fmt::format("  {{ type = \"block\", block = \"decoder\", repeat = {}, name = \"layers\" }},\n",
-                       layers));
-  fill.put("blocks", block_text("decoder", body));
-  return fill.into(kDecoder);
-}
-
 }  // namespace
 
 /// GPT-2 has names of its own for its sizes, and by default an inner width of four times the width.
@@ -112,8 +103,8 @@ std::string write_gpt_neox(const ConfigSource& source) {
                   bias ? ", query_bias = true, output_bias = true" : "",
                   is_fused(source) ? ", fused = true" : ""));
   fill.put("mlp", std::string(kPlainMlp));
-  return alike(fill, values.size({"num_hidden_layers"}),
-               values.flag_or("use_parallel_residual", true) ? kSideBySide : kInSeries);
+  return alike_layers(fill, values.size({"num_hidden_layers"}),
+                      values.flag_or("use_parallel_residual", true) ? kSideBySide : kInSeries);
 }
 
 /// The families differ in norms, in the scale of embeddings (Gemma) and in experts (Mixtral).
@@ -136,7 +127,7 @@ std::string write_llama(const ConfigSource& source) {
     fill.put("experts", values.size({"num_local_experts"})).put("top", values.size({"num_experts_per_tok"}));
   }
   fill.put("mlp", std::string(has_experts ? kExperts : kGatedMlp));
-  return alike(fill, values.size({"num_hidden_layers"}), kInSeries);
+  return alike_layers(fill, values.size({"num_hidden_layers"}), kInSeries);
 }
 
 }  // namespace foretrain

@@ -80,11 +80,7 @@ std::string packed_text(Filling& fill, std::int64_t layers, const PackedAttentio
   fill.put("attention", attention_text(own)).put("mlp", std::string(kPlainMlp));
   fill.put("deep_mlp", deeper(kPlainMlp));
   fill.put("plain_keys", bias ? "" : ", bias = false");
-  fill.put("layer_lines",
-           fmt::format("  {{ type = \"block\", block = \"decoder\", repeat = {}, name = \"layers\" }},\n",
-                       layers));
-  fill.put("blocks", block_text("decoder", body));
-  return fill.into(kDecoder);
+  return alike_layers(fill, layers, body);
 }
 
 /// Returns the groups of keys and values in a Falcon: as the config says in the new architecture; otherwise
@@ -128,11 +124,7 @@ std::string write_phi(const ConfigSource& source) {
   fill.put("activation", activation_layer(source, values.word_or("hidden_act", "gelu_new")));
   fill.put("attention", llama_attention(source, width));
   fill.put("mlp", std::string(kPlainMlp)).put("deep_mlp", deeper(kPlainMlp));
-  fill.put("layer_lines",
-           fmt::format("  {{ type = \"block\", block = \"decoder\", repeat = {}, name = \"layers\" }},\n",
-                       values.size({"num_hidden_layers"})));
-  fill.put("blocks", block_text("decoder", kOneNorm));
-  return fill.into(kDecoder);
+  return alike_layers(fill, values.size({"num_hidden_layers"}), kOneNorm);
 }
 
 /// BLOOM has ALiBi and biases everywhere; its config does not say so.

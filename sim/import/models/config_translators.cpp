@@ -5,7 +5,7 @@
 // encoder's result is the `memory` of each attention across both.
 #include <fmt/format.h>
 
-#include "sim/import/models/config_families.hpp"
+#include "sim/import/models/config_decoder_parts.hpp"
 
 namespace foretrain {
 
@@ -189,11 +189,6 @@ void put_feed_forward(const ConfigSource& source, Filling& fill) {
   fill.put("inner_layers", std::string(is_gated ? kGatedInner : kPlainInner));
 }
 
-/// Returns the architecture, or the model_type where the config names none.
-std::string title_of_translator(const ConfigSource& source) {
-  return quotable(source.architecture.empty() ? source.model_type : source.architecture);
-}
-
 }  // namespace
 
 /// Encoder and decoder have as many layers where num_decoder_layers is missing.
@@ -207,7 +202,7 @@ std::string write_t5(const ConfigSource& source) {
     source.remarks.push_back(fmt::format("the head of {} is not known: taken as that for the next word",
                                          quotable(source.architecture)));
   Filling fill;
-  fill.put("title", title_of_translator(source)).put("width", values.size({"d_model"}));
+  fill.put("title", title_of(source)).put("width", values.size({"d_model"}));
   fill.put("tokens", source.tokens(values.size_or({"n_positions"}, kUsualT5Tokens), kUsualT5Tokens));
   fill.put("words", values.size({"vocab_size"})).put("heads", values.size({"num_heads"}));
   fill.put("head_width", values.size({"d_kv"})).put("inner", values.size({"d_ff"}));
@@ -228,7 +223,7 @@ std::string write_whisper(const ConfigSource& source) {
   const bool drops = values.share_or("dropout", 0) > 0;
   Filling fill;
   // The convolutions halve the frames, so the spectrum has twice as many as the encoder has positions.
-  fill.put("title", title_of_translator(source)).put("width", width).put("frames", 2 * heard);
+  fill.put("title", title_of(source)).put("width", width).put("frames", 2 * heard);
   fill.put("bins", values.size({"num_mel_bins"})).put("positions", positions);
   fill.put("tokens", source.tokens(positions, positions)).put("words", values.size({"vocab_size"}));
   fill.put("encoder_layers", values.size({"encoder_layers"}))

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -21,10 +22,34 @@ constexpr std::int64_t kLargestSize = 1'000'000'000;
 constexpr std::size_t kMostSizes = 64;
 constexpr int kDeepestObject = 32;
 
-/// Returns the first place where the text has this key, with its quotes. A key of the same name further up is
-/// taken for it; a key that was written with escapes has no place.
-SourceSpan span_of_key(const std::string& text, std::string_view key) {
-  const std::size_t at = text.find(fmt::format("\"{}\"", key));
+/// Returns where the text has this key in the object that `path` names, npos where it has not. The text is
+/// valid JSON, so braces, brackets and quotes are enough to follow; a key that was written with escapes is
+/// not found.
+std::size_t place_in_object(std::string_view text, const std::vector<std::string>& path,
+                            std::string_view key) {
+  // The key of each object and list that is open; the whole text has none.
+  std::vector<std::string_view> around;
+  std::string_view last;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '{' || text[at] == '[') around.push_back(std::exchange(last, {}));
+    if ((text[at] == '}' || text[at] == ']') && !around.empty()) around.pop_back();
+    if (text[at] != '"') continue;
+    const std::size_t begin = at + 1;
+    for (++at; at < text.size() && text[at] != '"'; ++at) at += text[at] == '\\' ? 1 : 0;
+    const std::size_t next = text.find_first_not_of(" \t\r\n", std::min(at + 1, text.size()));
+    if (next == std::string_view::npos || text[next] != ':') continue;
+    last = text.substr(begin, at - begin);
+    if (last == key && around.size() == path.size() + 1 &&
+        std::equal(path.begin(), path.end(), around.begin() + 1))
+      return begin - 1;
+  }
+  return std::string_view::npos;
+}
+
+/// Returns the place of a key of the object that `path` names, otherwise the first place of such a key.
+SourceSpan span_of_key(const std::string& text, const std::vector<std::string>& path, std::string_view key) {
+  std::size_t at = place_in_object(text, path, key);
+  if (at == std::string::npos) at = text.find(fmt::format("\"{}\"", key));
   if (at == std::string::npos) return {};
   const auto lines = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
   const std::size_t start = at == 0 ? std::string::npos : text.rfind('\n', at - 1);
@@ -69,7 +94,8 @@ const LogJson* ConfigValues::find(ConfigNames names, const char*& used) const {
 }
 
 void ConfigValues::refuse(const char* name, std::string message, std::string hint) {
-  diagnostics_.report(span_of_key(diagnostics_.source().text, name), std::move(message), std::move(hint));
+  diagnostics_.report(span_of_key(diagnostics_.source().text, path_, name), std::move(message),
+                      std::move(hint));
 }
 
 /// Returns a whole number from 1 to kLargestSize; reports others and returns 1, so that the caller can go on
@@ -133,6 +159,12 @@ std::string ConfigValues::word_or(const char* name, std::string_view otherwise) 
   if (value.is_string()) return value.get<std::string>().substr(0, 60);
   if (!value.is_null()) refuse(name, fmt::format("{} must be a text", name));
   return std::string(otherwise);
+}
+
+ConfigValues ConfigValues::inside(const char* name) const {
+  std::vector<std::string> path = path_;
+  path.emplace_back(name);
+  return {at(object_, name), diagnostics_, std::move(path)};
 }
 
 std::size_t ConfigValues::count(const char* name) const {

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/base/diagnostics.hpp"
@@ -35,8 +36,9 @@ LogJson parsed_object(const SourceText& source, const ObjectKind& kind, Diagnost
 /// object.
 class ConfigValues {
  public:
-  ConfigValues(const LogJson& object, Diagnostics& diagnostics)
-      : object_(object), diagnostics_(diagnostics) {}
+  /// `path` names the objects around this one in the text, from the outermost on.
+  ConfigValues(const LogJson& object, Diagnostics& diagnostics, std::vector<std::string> path = {})
+      : object_(object), diagnostics_(diagnostics), path_(std::move(path)) {}
 
   /// Returns a whole number from 1 to 1e9 that must be there; notes it as missing and returns 1 where it is
   /// not.
@@ -53,7 +55,7 @@ class ConfigValues {
   std::string word_or(const char* name, std::string_view otherwise);
   /// Returns the values of an object within this one; it has no keys where there is no such object. The
   /// finish() of the outer values does not report what the inner ones miss.
-  ConfigValues inside(const char* name) const { return {at(object_, name), diagnostics_}; }
+  ConfigValues inside(const char* name) const;
   /// Returns the number of entries in an object or list; 0 where there is none.
   std::size_t count(const char* name) const;
   /// Reports a value that cannot be, at the place of its key.
@@ -69,7 +71,7 @@ class ConfigValues {
 
   const LogJson& object_;
   Diagnostics& diagnostics_;
-  std::vector<std::string> missing_;
+  std::vector<std::string> path_, missing_;
 };
 
 }  // namespace foretrain

@@ -20,7 +20,7 @@ namespace foretrain {
 
 namespace {
 
-/// Bytes of the JSON member once unpacked, and its levels of nesting. Deeper values are dropped.
+/// Largest JSON member once unpacked, in bytes, and its most levels of nesting.
 constexpr std::size_t kLargestProgram = std::size_t{256} << 20;
 constexpr int kDeepestProgram = 64;
 
@@ -144,8 +144,19 @@ ImportedModel read_exported_program(const SourceText& source, const ModelImportO
   ImportedModel made;
   const std::optional<std::string> text = program_text(source, diagnostics);
   if (!text) return made;
+  // The callback drops deep values, so that every later walk over the program is bounded.
+  bool too_deep = false;
   const LogJson program = LogJson::parse(
-      *text, [](int depth, LogJson::parse_event_t, LogJson&) { return depth <= kDeepestProgram; }, false);
+      *text,
+      [&](int depth, LogJson::parse_event_t, LogJson&) {
+        too_deep = too_deep || depth > kDeepestProgram;
+        return depth <= kDeepestProgram;
+      },
+      false);
+  if (too_deep) {
+    diagnostics.report({}, fmt::format("the exported program is nested more than {} deep", kDeepestProgram));
+    return made;
+  }
   OnnxGraph graph = ProgramReading(program, diagnostics).read();
   if (!diagnostics.empty()) return made;
   join_onnx_patterns(graph);

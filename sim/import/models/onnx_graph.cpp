@@ -76,7 +76,7 @@ class OnnxReading {
   }
 
   /// Returns whether one more entry stays within a limit of the graph; reports it where it does not.
-  bool fits_on_cluster(std::size_t count, std::size_t most, std::string_view what) {
+  bool has_room_for_one(std::size_t count, std::size_t most, std::string_view what) {
     if (count < most) return true;
     if (diagnostics_.empty())
       diagnostics_.report({}, fmt::format("the graph has more than {} {}", most, what));
@@ -100,10 +100,10 @@ class OnnxReading {
       if (!graph.has_bytes()) continue;
       switch (graph.field()) {
         case 1:
-          if (fits_on_cluster(graph_.nodes.size(), kMostOnnxNodes, "nodes")) read_node(graph.message());
+          if (has_room_for_one(graph_.nodes.size(), kMostOnnxNodes, "nodes")) read_node(graph.message());
           break;
         case 5:
-          if (fits_on_cluster(graph_.weights.size(), kMostOnnxTensors, "initializers"))
+          if (has_room_for_one(graph_.weights.size(), kMostOnnxTensors, "initializers"))
             graph_.weights.push_back(read_tensor(graph.message()));
           break;
         case 11:
@@ -123,7 +123,7 @@ class OnnxReading {
 
   /// Reads ValueInfoProto: a name with its type and shape.
   void add_value(std::vector<OnnxTensor>& to, WireMessage value) {
-    if (!fits_on_cluster(to.size(), kMostOnnxTensors, "values")) return;
+    if (!has_room_for_one(to.size(), kMostOnnxTensors, "values")) return;
     OnnxTensor out;
     while (go_on(value)) {
       if (value.field() == 1) out.name = text_of(value);
@@ -149,7 +149,7 @@ class OnnxReading {
     out.has_values = false;
     while (go_on(shape)) {
       if (shape.field() != 1) continue;
-      if (!fits_on_cluster(out.dims.size(), kMostOnnxDims, "dimensions of a tensor")) return;
+      if (!has_room_for_one(out.dims.size(), kMostOnnxDims, "dimensions of a tensor")) return;
       std::int64_t size = -1;
       WireMessage dimension = shape.message();
       while (go_on(dimension)) {
@@ -257,7 +257,7 @@ class OnnxReading {
         case 1:
         case 2: {
           auto& names = node.field() == 1 ? out.inputs : out.outputs;
-          if (fits_on_cluster(names.size(), kMostOnnxNames, "inputs or outputs at one node"))
+          if (has_room_for_one(names.size(), kMostOnnxNames, "inputs or outputs at one node"))
             names.push_back(text_of(node));
           break;
         }
@@ -268,7 +268,7 @@ class OnnxReading {
           out.op = text_of(node);
           break;
         case 5:
-          if (fits_on_cluster(out.attributes.size(), kMostAttributes, "attributes at one node"))
+          if (has_room_for_one(out.attributes.size(), kMostAttributes, "attributes at one node"))
             out.attributes.push_back(read_attribute(node.message()));
           break;
         case 7:

@@ -169,8 +169,9 @@ class SummaryReading {
     const std::string_view rest = std::string_view(line).substr(shape.end);
     std::size_t at = rest.find_first_not_of(' ');
     row.parameters = at == std::string_view::npos ? -1 : number_at(rest, at);
-    row.is_recursive = rest.find("recursive") != std::string_view::npos;
-    const bool is_row = row.parameters >= 0 || row.is_recursive || rest.find("--") != std::string_view::npos;
+    // torchinfo: the parameters were counted in an earlier row.
+    const bool is_recursive = rest.find("recursive") != std::string_view::npos;
+    const bool is_row = row.parameters >= 0 || is_recursive || rest.find("--") != std::string_view::npos;
     // A line that is no row may continue the inputs of the row above.
     if ((row.type.empty() || !is_row) && !summary_.rows.empty())
       read_inputs(line, summary_.rows.back().inputs);

@@ -21,8 +21,6 @@ struct SummaryRow {
   std::int64_t parameters = 0;
   /// Names of the layers that it takes, where the summary has a column for them.
   std::vector<std::string> inputs;
-  /// torchinfo: its parameters were counted in an earlier row.
-  bool is_recursive = false;
   /// torchinfo: level of nesting; 0 for other summaries.
   int depth = 0;
   SourceSpan span{};

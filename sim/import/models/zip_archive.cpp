@@ -101,7 +101,11 @@ std::optional<std::string> unzipped(std::string_view archive, const ZipMember& m
       member.offset + 30 + little(archive, member.offset + 26, 2) + little(archive, member.offset + 28, 2);
   if (from > archive.size() || member.packed > archive.size() - from) return std::nullopt;
   const std::string_view packed = archive.substr(from, member.packed);
-  if (member.method == 0) return std::string(packed);
+  // A stored member is its own contents, so both sizes are equal; the first check bounds them by `most`.
+  if (member.method == 0) {
+    const bool is_whole = member.size == member.packed && crc32_of(packed) == member.checksum;
+    return is_whole ? std::optional(std::string(packed)) : std::nullopt;
+  }
   if (member.method != 8) return std::nullopt;
   std::string stream("\x1f\x8b\x08\0\0\0\0\0\0\0", 10);
   stream += packed;

@@ -40,7 +40,7 @@ constexpr KeyRule kAccelerateRules[] = {
     {"mpirun_config.*", KeyReads::nothing},
     {"dynamo_config.dynamo_mode", KeyReads::usual},
     {"dynamo_config.*", KeyReads::nothing},
-    {"parallelism_config.*", KeyReads::nothing},
+    {"parallelism_config.parallelism_config_dp_shard_size", KeyReads::usual, {}, "all GPUs of a copy"},
     {"fsdp_config.*", KeyReads::nothing},
     // TPUs.
     {"downcast_bf16", KeyReads::nothing, {}, "of TPUs"},
@@ -80,6 +80,8 @@ void read_copies(SettingsReading& reading) {
   if (*copies > 1 && shards)
     reading.effect({{"strategy.sharding", "\"hybrid_shard\""}},
                    "shards inside a node, whatever their number");
+  else
+    reading.fate(KeyFate::usual);
 }
 
 /// Reads the DeepSpeed configuration that the file names, otherwise the file's own keys. The named file is

@@ -184,8 +184,9 @@ bool refuse_degrees(SettingsReading& reading, std::int64_t replica) {
   return true;
 }
 
-/// Reads the batch of data parallelism; the micro-steps follow once the number of GPUs is known.
-void read_megatron_batch(SettingsReading& reading, std::int64_t replica) {
+/// Reads the batch of a network that is not cut: each GPU is a replica. The micro-steps follow once the
+/// number of GPUs is known.
+void read_megatron_batch(SettingsReading& reading) {
   const auto micro = reading.integer({"micro_batch_size", "batch_size"}, 1, 1'000'000);
   if (micro) reading.effect({{"model.batch_per_gpu", std::to_string(*micro)}});
   const auto all = reading.integer({"global_batch_size"}, 1, 100'000'000);
@@ -195,15 +196,14 @@ void read_megatron_batch(SettingsReading& reading, std::int64_t replica) {
   if (gpus == 0)
     return reading.fate(KeyFate::open, "says the micro-steps once the number of GPUs is known (--gpus N)");
   // Samples of one micro-step on all replicas.
-  const std::int64_t of_one = *micro * std::max<std::int64_t>(1, gpus / replica);
-  if (gpus % replica != 0 || *all % of_one != 0 || *all / of_one > 4096)
+  const std::int64_t of_one = *micro * gpus;
+  if (*all % of_one != 0 || *all / of_one > 4096)
     return reading.mistake(
         fmt::format("global_batch_size = {} is no multiple of {} samples x {} data-parallel replicas", *all,
-                    *micro, gpus / std::max<std::int64_t>(1, replica)),
-        fmt::format("{} GPUs, {} for each replica of the network", gpus, replica));
+                    *micro, gpus),
+        fmt::format("{} GPUs, one for each replica of the network", gpus));
   reading.effect({{"strategy.accumulation", std::to_string(*all / of_one)}},
-                 fmt::format("{} samples of {} on each of {} replicas", *all, *micro,
-                             *all / (*micro * (*all / of_one))));
+                 fmt::format("{} samples of {} on each of {} replicas", *all, *micro, gpus));
 }
 
 /// Reads Megatron-FSDP, which shards what another option names, and nothing without it
@@ -294,7 +294,7 @@ void read_megatron(SettingsReading& reading) {
   if (cut) {
     read_megatron_layout(reading, {});
   } else {
-    read_megatron_batch(reading, replica);
+    read_megatron_batch(reading);
     read_megatron_strategy(reading);
   }
   read_megatron_rest(reading, cut);

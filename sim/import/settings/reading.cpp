@@ -63,10 +63,6 @@ void append_value(const YamlNode& node, std::string& out) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 /// Returns the default in "${NAME:default}" or "${NAME:-default}", which launchers fill in; empty where the
 /// value has no such form.
 std::string_view default_in(const YamlNode& node) {

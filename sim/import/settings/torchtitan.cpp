@@ -69,6 +69,13 @@ std::int64_t degree(SettingsReading& reading, std::string_view name, std::int64_
   return reading.integer({now, then, early}, -1, 1'000'000).value_or(usual);
 }
 
+/// Tells that the number of copies, under whichever of its names, is part of the prediction.
+void tell_copies(SettingsReading& reading) {
+  for (const char* section : {"parallelism", "training", "experimental"})
+    reading.fate_of(fmt::format("{}.data_parallel_replicate_degree", section), KeyFate::usual,
+                    "copies of the shards");
+}
+
 /// A degree, its key of the scenario, and whether it multiplies the GPUs of a replica. Expert parallelism
 /// shares the GPUs of others.
 struct TitanDegree {
@@ -157,8 +164,7 @@ void read_layout_batch(SettingsReading& reading, std::int64_t data) {
 /// Reads the batch and sharding of [parallel]: FSDP over all ranks, or copies of groups that shard.
 void read_torchtitan_layout(SettingsReading& reading, std::int64_t others) {
   const std::int64_t copies = std::max<std::int64_t>(1, degree(reading, "data_parallel_replicate_degree", 1));
-  if (reading.has("parallelism.data_parallel_replicate_degree"))
-    reading.fate(KeyFate::usual, "copies of the shards");
+  tell_copies(reading);
   const std::int64_t shards = degree(reading, "data_parallel_shard_degree", -1);
   std::vector<SettingEffect> effects{{"parallel.framework", "\"torchtitan\""},
                                      {"parallel.shard", shards == 1 ? "\"none\"" : "\"parameters\""}};
@@ -201,9 +207,7 @@ void read_torchtitan_strategy(SettingsReading& reading, std::int64_t others) {
     reading.effect(std::move(effects), note);
   else
     reading.by_default("torchtitan shards over all GPUs", std::move(effects));
-  if (reading.has("parallelism.data_parallel_replicate_degree") ||
-      reading.has("training.data_parallel_replicate_degree"))
-    reading.fate(KeyFate::usual, "copies of the shards");
+  tell_copies(reading);
   const auto reshard =
       reading.word({"parallelism.fsdp_reshard_after_forward", "training.fsdp_reshard_after_forward"});
   if (!reshard) return;

@@ -60,8 +60,9 @@ Machine read_slurm_partitions(const SourceText& source, Diagnostics&) {
   Machine machine;
   std::vector<PartitionRecord> records;
   LogLines lines(source.text);
-  for (LogLine line; lines.next(line) && records.size() <= kMostPartitions;) {
+  for (LogLine line; lines.next(line);) {
     if (begins_partition(line.text)) {
+      if (records.size() == kMostPartitions) break;
       if (records.empty()) machine.place = {source.name, line.number};
       records.emplace_back();
     }

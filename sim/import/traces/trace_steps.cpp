@@ -144,10 +144,15 @@ TraceSteps find_steps(const Trace& trace) {
   if (out.steps.empty()) out = by_repetition(trace);
   // First steps that are longer than three typical ones are left out, as long as enough steps remain.
   constexpr std::size_t kEnough = 4;
-  while (out.steps.size() >= kEnough && out.steps.front().length() / 3 > typical_step(out)->length()) {
-    out.steps.erase(out.steps.begin());
-    ++out.left_out;
-  }
+  // A step that is left out is longer than the typical one, so it stands above the middle of the sorted
+  // lengths: the middle of the shorter list is still the typical length of the steps that remain.
+  std::vector<std::int64_t> lengths;
+  for (const TraceStep& step : out.steps) lengths.push_back(step.length());
+  std::ranges::sort(lengths);
+  std::size_t remaining = lengths.size();
+  while (remaining >= kEnough && out.steps[out.left_out].length() / 3 > lengths[remaining / 2])
+    ++out.left_out, --remaining;
+  out.steps.erase(out.steps.begin(), out.steps.begin() + static_cast<std::ptrdiff_t>(out.left_out));
   return out;
 }
 

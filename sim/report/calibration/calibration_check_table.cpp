@@ -17,7 +17,7 @@ namespace foretrain {
 namespace {
 
 /// Returns which samples were held out, in words.
-std::string_view kept_back(HoldOut hold_out) {
+std::string_view held_out(HoldOut hold_out) {
   switch (hold_out) {
     case HoldOut::sizes:
       return "every second size of each operation and job";
@@ -50,7 +50,7 @@ Json json_of(const ErrorStatistics& e) {
 
 // Platforms that could not be checked stand below the table, each with its reason.
 std::string write_check_table(const CalibrationCheck& check) {
-  std::string out = fmt::format("kept back: {}\n", kept_back(check.hold_out));
+  std::string out = fmt::format("held out: {}\n", held_out(check.hold_out));
   out += fmt::format(
       "{} fitted, {} predicted; error of those, with the model's defaults and with the "
       "calibration:\n",

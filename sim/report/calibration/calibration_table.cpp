@@ -163,8 +163,8 @@ std::string held_out_lines(const CalibrationFit& fit) {
 std::string suspect_sample_lines(const CalibrationFit& fit) {
   std::string out;
   for (const SuspectSeries& suspect : suspect_series(fit))
-    out += fmt::format("{}  {}: {}\n", out.empty() ? "Measurements to doubt\n" : "", suspect.series,
-                       suspect.why);
+    out +=
+        fmt::format("{}  {}: {}\n", out.empty() ? "Suspect measurements\n" : "", suspect.series, suspect.why);
   return out;
 }
 

@@ -19,10 +19,10 @@ namespace {
 
 // Pixels of the drawing and of the margins around its frame.
 constexpr double kWidth = 760, kHeight = 440, kLeft = 76, kRight = 20, kTop = 44, kBottom = 56;
-constexpr std::array<std::string_view, 6> kChartColors{"#0a7bbd", "#d9580d", "#0f9d6c",
-                                                       "#b5589a", "#b08900", "#7a6ff0"};
-// Largest number of measured series with a legend entry each. Six colours repeat beyond six curves.
-constexpr std::size_t kMostMeasuredSeries = 8;
+constexpr std::array<std::string_view, 9> kChartColors{"#0a7bbd", "#d9580d", "#0f9d6c", "#b5589a", "#b08900",
+                                                       "#7a6ff0", "#c8443c", "#0e8f9c", "#8a6d52"};
+// Largest number of measured series with a legend entry each. One colour is left for the prediction.
+constexpr std::size_t kMostMeasuredSeries = kChartColors.size() - 1;
 
 // Colours have enough contrast on light and dark backgrounds; only text changes with the scheme.
 constexpr std::string_view kChartStyle =

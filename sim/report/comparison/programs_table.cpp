@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/decimal.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/report/comparison/comparison_catalog.hpp"
 #include "sim/workload/program/program.hpp"
@@ -17,9 +18,6 @@ namespace {
 constexpr std::size_t kWireOperations = static_cast<std::size_t>(WireOperation::barrier) + 1;
 // Stands for a number that is unknown or zero.
 constexpr std::string_view kNothing = "-";
-
-/// Returns a number with separators, such as "13,883".
-std::string grouped(std::int64_t number) { return fmt::format("{}", fmt::group_digits(number)); }
 
 // Number and bytes of messages of one kind.
 struct SentTotal {
@@ -73,7 +71,7 @@ void add_facts(const std::vector<const Program*>& programs, std::vector<Programs
   const auto fact = [&](const char* name, std::int64_t Program::*number) {
     ProgramsLine line{name, {}};
     for (const Program* program : programs)
-      line.cells.push_back(program->*number > 0 ? grouped(program->*number) : std::string(kNothing));
+      line.cells.push_back(program->*number > 0 ? grouped_digits(program->*number) : std::string(kNothing));
     lines.push_back(std::move(line));
   };
   fact("ranks", &Program::world);
@@ -103,10 +101,10 @@ std::string write_programs_table(const std::vector<const Program*>& programs) {
   std::vector<ProgramsLine> lines{{"In a step of rank 0", {}}};
   for (const Program* program : programs) lines.front().cells.push_back(program->name);
   add_facts(programs, lines);
-  lines.push_back(
-      line_of_each("operators", totals, [](const IssuedTotals& one) { return grouped(one.operators); }));
-  lines.push_back(
-      line_of_each("reads of the host", totals, [](const IssuedTotals& one) { return grouped(one.reads); }));
+  lines.push_back(line_of_each("operators", totals,
+                               [](const IssuedTotals& one) { return grouped_digits(one.operators); }));
+  lines.push_back(line_of_each("reads of the host", totals,
+                               [](const IssuedTotals& one) { return grouped_digits(one.reads); }));
   add_sent(totals, lines);
   std::string out;
   for (const ProgramsLine& line : lines) {

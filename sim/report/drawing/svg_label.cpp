@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
 #include <fmt/format.h>
 
@@ -14,12 +15,11 @@ std::string svg_label(double x, double y, std::string_view anchor, std::string_v
                      content);
 }
 
-// The label is right for powers below 60, which the last unit covers.
 std::string size_label(int power) {
   // Each unit is 2^10 times the one before.
-  static constexpr std::array<std::string_view, 6> kUnits{"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-  const auto unit = static_cast<std::size_t>(power / 10);
-  return fmt::format("{} {}", 1 << (power % 10), kUnits[std::min<std::size_t>(unit, kUnits.size() - 1)]);
+  static constexpr std::array<std::string_view, 7> kUnits{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  const int unit = std::min(power / 10, static_cast<int>(kUnits.size()) - 1);
+  return fmt::format("{} {}", std::int64_t{1} << (power - 10 * unit), kUnits[static_cast<std::size_t>(unit)]);
 }
 
 }  // namespace foretrain

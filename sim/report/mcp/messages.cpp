@@ -310,7 +310,7 @@ McpMessage read_mcp_message(std::string_view line, const std::vector<McpTool>& t
 // An unknown version is answered with the second newest one.
 std::string write_mcp_initialized(const McpMessage& message, std::string_view program_version) {
   const auto known = std::ranges::find(kProtocolVersions, message.protocol_version);
-  const std::string_view version = known == kProtocolVersions.end() ? kProtocolVersions[1] : *known;
+  const std::string_view version = known == kProtocolVersions.end() ? kProtocolVersions[0] : *known;
   return response(message.id, "result",
                   {{"protocolVersion", version},
                    {"capabilities", {{"tools", {{"listChanged", false}}}}},

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/base/diagnostics.hpp"
+#include "sim/report/workshop/question.hpp"
 
 namespace foretrain {
 
@@ -59,7 +60,9 @@ struct McpCall {
   std::vector<SourceText> files;
 };
 
-/// Limits of a call, which are those of a question of `serve` (workshop/question.hpp).
-inline constexpr std::size_t kMostMcpFiles = 16, kMostMcpWords = 128, kLongestMcpWord = 4096;
+/// Limits of a call: files and characters of a word as in a question of `serve`, and words of the command
+/// line.
+inline constexpr std::size_t kMostMcpFiles = kMostQuestionFiles, kLongestMcpWord = kLongestQuestionArgument;
+inline constexpr std::size_t kMostMcpWords = 128;
 
 }  // namespace foretrain

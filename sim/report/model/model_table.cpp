@@ -17,14 +17,6 @@ namespace foretrain {
 
 namespace {
 
-/// Returns a number with separators, such as "25,557,032".
-std::string grouped(std::int64_t number) {
-  std::string digits = std::to_string(number);
-  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
-    digits.insert(static_cast<std::size_t>(at), ",");
-  return digits;
-}
-
 /// Returns the bytes without their fraction.
 Bytes whole_bytes(double bytes) { return {static_cast<std::int64_t>(bytes)}; }
 
@@ -57,7 +49,7 @@ class Listing {
     std::string out = fmt::format("{:<{}} {:<14} {:<{}} {:>13} {:>11} {:>8} {:>7} {:>8} {:>9}",
                                   std::string(indent) + shortened(layer.name, indent.size()), name_,
                                   layer.kind ? name_of(*layer.kind) : "-", to_string(layer.result), shape_,
-                                  or_dash(layer.parameters > 0, grouped(layer.parameters)),
+                                  or_dash(layer.parameters > 0, grouped_digits(layer.parameters)),
                                   or_dash(layer.flops > 0, to_string(Flops{layer.flops})),
                                   or_dash(layer.bytes > 0, to_string(whole_bytes(layer.bytes))),
                                   or_dash(layer.flops > 0, fmt::format("{:.1f}", layer.intensity())),
@@ -115,7 +107,7 @@ std::string memory_line(const MemoryUse& m, std::int64_t batch) {
 std::string total_lines(const ModelSummary& summary) {
   const ModelTotals& t = summary.totals;
   std::string out = fmt::format("{:<20} {} in {} tensors, {} of gradients\n", "Parameters",
-                                grouped(t.parameters), t.tensors, to_string(t.gradients));
+                                grouped_digits(t.parameters), t.tensors, to_string(t.gradients));
   out += fmt::format("{:<20} {} a sample, {} of it in matrix products; {} moved, {:.1f} FLOP/B\n", "Forward",
                      to_string(Flops{t.forward_flops}), to_string(Flops{t.forward_product_flops}),
                      to_string(whole_bytes(t.forward_bytes)), t.intensity());

@@ -30,7 +30,7 @@ std::string counts_row(const PlannedCounts& plan, std::size_t place) {
   // A number of GPUs on which nothing fits has its reason in place of figures.
   if (best == nullptr)
     return fmt::format("{:>6} {:>5}  {}\n", count.gpus, count.nodes, count.search.why_none);
-  return fmt::format("{:>6} {:>5} {:>10} {:>20} {:>10} {:>6} % {:>12} {:>10} {:>9}{} {}, {}\n", count.gpus,
+  return fmt::format("{:>6} {:>5} {:>10} {:>20} {:>10} {:>8} % {:>12} {:>10} {:>9}{} {}, {}\n", count.gpus,
                      count.nodes, to_string(seconds(best->step_s)), interval_text(best->interval),
                      decimal(count.tokens_per_s, 0), percent(count.efficiency, 1), spoken_time(count.run_s),
                      hours_text(count.gpu_hours),
@@ -45,8 +45,8 @@ std::string counts_row(const PlannedCounts& plan, std::size_t place) {
 std::string counts_table(const PlannedCounts& plan) {
   const std::string run = plan.is_run ? "the run" : fmt::format("{:.0f}T tokens", plan.tokens / 1e12);
   std::string out = fmt::format(
-      "The best layout of each number\n{:>6} {:>5} {:>10} {:>20} {:>10} {:>8} {:>12} {:>10} {:>9}    {}\n",
-      "GPUs", "nodes", "step", "step, 90 %", "tokens/s", "effic.", run, "GPU-hours", "memory", "layout");
+      "The best layout of each number\n{:>6} {:>5} {:>10} {:>20} {:>10} {:>10} {:>12} {:>10} {:>9}    {}\n",
+      "GPUs", "nodes", "step", "step, 90 %", "tokens/s", "efficiency", run, "GPU-hours", "memory", "layout");
   for (std::size_t i = 0; i < plan.counts.size(); ++i) out += counts_row(plan, i);
   out += fmt::format(
       "<-: the last number that pays; -: does not, a doubling is less than {:.1f} times as fast\n",

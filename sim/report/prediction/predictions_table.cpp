@@ -54,13 +54,13 @@ std::string summary(const std::vector<Prediction>& predictions) {
   const int common = largest_common(listed);
   const std::size_t width = name_width(predictions);
   std::string out =
-      fmt::format("{:<{}} {:>6} {:>9} {:>11} {:>11} {:>8} {:>7} {:>8}   {}\n", "scenario", width, "GPUs",
-                  "step", "epoch", "samples/s", "speedup", "effic.", "fastest", "why");
+      fmt::format("{:<{}} {:>6} {:>9} {:>11} {:>11} {:>8} {:>10} {:>8}   {}\n", "scenario", width, "GPUs",
+                  "step", "epoch", "samples/s", "speedup", "efficiency", "fastest", "why");
   for (const Prediction& p : predictions) {
     const PredictionPoint& point = point_on(p, common);
     const KnownFigures known = known_figures(point);
     out +=
-        fmt::format("{:<{}} {:>6} {:>9} {:>11} {:>11} {:>8} {:>7} {:>8}   {}\n", p.scenario, width,
+        fmt::format("{:<{}} {:>6} {:>9} {:>11} {:>11} {:>8} {:>10} {:>8}   {}\n", p.scenario, width,
                     point.gpus, to_string(seconds(point.step_s)),
                     known.epoch_s ? spoken_time(*known.epoch_s) : "-", decimal(point.samples_per_s, 1),
                     or_dash(known.speedup, 2), known.efficiency ? percent(*known.efficiency, 1) + " %" : "-",

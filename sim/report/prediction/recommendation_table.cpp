@@ -104,7 +104,7 @@ std::string line(const Recommendation& r, const JobOption& job) {
   const std::string result =
       r.has_queue_wait ? fmt::format(" {:>12}", spoken_time(job.time_to_result_s)) : "";
   const std::string energy = job.energy_kwh > 0 ? fmt::format("{:.3g}", job.energy_kwh) : "-";
-  return fmt::format("{:>6} {:>5} {:>{}} {:>12}{} {:>8} {:>6} % {:>9.4g} {:>8}{}\n", job.point.gpus,
+  return fmt::format("{:>6} {:>5} {:>{}} {:>12}{} {:>8} {:>8} % {:>9.4g} {:>8}{}\n", job.point.gpus,
                      job.point.nodes, job.strategy, strategy_width(r), spoken_time(job.point.total_s), result,
                      decimal(job.point.speedup, 2), percent(job.point.efficiency, 0), job.gpu_hours, energy,
                      cost);
@@ -116,8 +116,8 @@ std::string options(const Recommendation& r) {
   const std::string cost = cost_heading(r).empty() ? "" : fmt::format(" {:>9}", cost_heading(r));
   const std::string result = r.has_queue_wait ? fmt::format(" {:>12}", "with queue") : "";
   std::string out =
-      fmt::format("\n{:>6} {:>5} {:>{}} {:>12}{} {:>8} {:>8} {:>9} {:>8}{}\n", "GPUs", "nodes", "strategy",
-                  strategy_width(r), "total", result, "speedup", "effic.", "GPU-hours", "kWh", cost);
+      fmt::format("\n{:>6} {:>5} {:>{}} {:>12}{} {:>8} {:>10} {:>9} {:>8}{}\n", "GPUs", "nodes", "strategy",
+                  strategy_width(r), "total", result, "speedup", "efficiency", "GPU-hours", "kWh", cost);
   out += line(r, *r.best);
   for (const JobOption& job : r.runners_up) out += line(r, job);
   return out;
@@ -147,13 +147,13 @@ std::string carbon(const Recommendation& r) {
 std::string looked_at(const Recommendation& r) {
   // The table would repeat the one above.
   if (r.looked_at.size() <= r.runners_up.size() + 1) return "";
-  std::string out = fmt::format("\n{:>6} {:>5} {:>12} {:>8} {:>8} {:>9}   all that were looked at\n", "GPUs",
-                                "nodes", "total", "speedup", "effic.", "GPU-hours");
+  std::string out = fmt::format("\n{:>6} {:>5} {:>12} {:>8} {:>10} {:>9}   all that were looked at\n", "GPUs",
+                                "nodes", "total", "speedup", "efficiency", "GPU-hours");
   for (const JobOption& job : r.looked_at) {
     const PredictionPoint& p = job.point;
     const KnownFigures known = known_figures(p);
     const std::string_view mark = p.gpus == r.best->point.gpus ? " <- ask for these" : p.fits() ? "" : " !";
-    out += fmt::format("{:>6} {:>5} {:>12} {:>8} {:>6} % {:>9.4g}{}\n", p.gpus, p.nodes,
+    out += fmt::format("{:>6} {:>5} {:>12} {:>8} {:>8} % {:>9.4g}{}\n", p.gpus, p.nodes,
                        spoken_time(p.total_s), or_dash(known.speedup, 2),
                        known.efficiency ? percent(*known.efficiency, 0) : "-", job.gpu_hours, mark);
   }

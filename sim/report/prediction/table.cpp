@@ -45,11 +45,11 @@ std::string share_or_dash(const std::optional<double>& share) {
 /// memory.
 std::string curve(const Prediction& prediction) {
   std::string out =
-      fmt::format("{:>6} {:>5} {:>8} {:>9} {:>11} {:>11} {:>11} {:>8} {:>7} {:>9}\n", "GPUs", "nodes",
-                  "batch", "step", "epoch", "total", "samples/s", "speedup", "effic.", "memory");
+      fmt::format("{:>6} {:>5} {:>8} {:>9} {:>11} {:>11} {:>11} {:>8} {:>10} {:>9}\n", "GPUs", "nodes",
+                  "batch", "step", "epoch", "total", "samples/s", "speedup", "efficiency", "memory");
   for (const PredictionPoint& p : prediction.points) {
     const KnownFigures known = known_figures(p);
-    out += fmt::format("{:>6} {:>5} {:>8} {:>9} {:>11} {:>11} {:>11} {:>8} {:>7} {:>9}{}\n", p.gpus, p.nodes,
+    out += fmt::format("{:>6} {:>5} {:>8} {:>9} {:>11} {:>11} {:>11} {:>8} {:>10} {:>9}{}\n", p.gpus, p.nodes,
                        p.global_batch, to_string(seconds(p.step_s)), time_or_dash(known.epoch_s),
                        time_or_dash(known.total_s), decimal(p.samples_per_s, 1), or_dash(known.speedup, 2),
                        share_or_dash(known.efficiency), to_string(p.memory.total()), p.fits() ? "" : " !");
@@ -75,14 +75,16 @@ std::string efficiency_bar(double efficiency) {
 /// Returns the curve in at most 80 columns, without batch and epoch, and with bars when the terminal shows
 /// them.
 std::string narrow_curve(const Prediction& prediction, bool bars) {
+  // With bars, the heading of the efficiency stands above number and bar.
+  const int width = bars ? 7 : 10;
   std::string out =
-      fmt::format("{:>5} {:>5} {:>9} {:>10} {:>10} {:>7} {:>7} {}{:>9}\n", "GPUs", "nodes", "step", "total",
-                  "samples/s", "speedup", "effic.", bars ? std::string(kBar + 1, ' ') : "", "memory");
+      fmt::format("{:>5} {:>5} {:>9} {:>10} {:>10} {:>7} {:<{}} {:>9}\n", "GPUs", "nodes", "step", "total",
+                  "samples/s", "speedup", "efficiency", bars ? 7 + 1 + kBar : 10, "memory");
   for (const PredictionPoint& p : prediction.points) {
     const KnownFigures known = known_figures(p);
-    out += fmt::format("{:>5} {:>5} {:>9} {:>10} {:>10} {:>7} {:>7} {}{:>9}{}\n", p.gpus, p.nodes,
+    out += fmt::format("{:>5} {:>5} {:>9} {:>10} {:>10} {:>7} {:>{}} {}{:>9}{}\n", p.gpus, p.nodes,
                        to_string(seconds(p.step_s)), time_or_dash(known.total_s), decimal(p.samples_per_s, 1),
-                       or_dash(known.speedup, 2), share_or_dash(known.efficiency),
+                       or_dash(known.speedup, 2), share_or_dash(known.efficiency), width,
                        bars ? efficiency_bar(known.efficiency.value_or(0)) + " " : "",
                        to_string(p.memory.total()), p.fits() ? "" : "!");
   }
@@ -91,7 +93,7 @@ std::string narrow_curve(const Prediction& prediction, bool bars) {
 
 /// Chooses between both curves by the width of the terminal.
 std::string curve(const Prediction& prediction, const ReportOptions& options) {
-  constexpr std::size_t kFull = 96;
+  constexpr std::size_t kFull = 99;
   if (options.columns == 0 || (options.columns >= kFull && !options.bars)) return curve(prediction);
   return narrow_curve(prediction, options.bars);
 }
@@ -117,7 +119,7 @@ std::string large_model_lines(const Prediction& prediction) {
 /// Returns the breakdown of each step as percentages, which sum to 100 %.
 std::string breakdown(const Prediction& prediction) {
   std::string out = fmt::format("\n{:>6}   {:>8} {:>14} {:>8} {:>8} {:>10} {:>8}   {}\n", "GPUs", "compute",
-                                "exposed comm.", "input", "host", "optimizer", "other", "% of the step");
+                                "comm. wait", "input", "host", "optimizer", "other", "% of the step");
   for (const PredictionPoint& p : prediction.points) {
     const auto share = [&](Account account) {
       return percent(p.breakdown[static_cast<std::size_t>(account)] / p.step_s, 1);

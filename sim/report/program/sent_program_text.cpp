@@ -57,7 +57,9 @@ std::string write_sent_program(const SentProgram& program) {
                      head.data_ranks);
   out += fmt::format("batch = {}\nmicro_steps = {}\nparameters = {}\ntrained = {}\n", head.batch,
                      head.micro_steps, head.parameters, head.trained);
-  for (const std::string& note : head.notes) out += fmt::format("notes = [{}]\n", quoted_text(note));
+  std::string notes;
+  for (const std::string& note : head.notes) notes += (notes.empty() ? "" : ", ") + quoted_text(note);
+  if (!notes.empty()) out += fmt::format("notes = [{}]\n", notes);
   out += fmt::format("groups = {}\n", list_text(head.groups, "size"));
   for (const SentRank& rank : program.ranks) {
     out += fmt::format("\n[[program.ranks]]\nrank = {}\nlike = {}\noperators = [\n", rank.rank,

@@ -97,7 +97,7 @@ std::string figures(const StudyResult& study, std::size_t row) {
   const auto time = [](const std::optional<double>& value, double unit_s) {
     return value ? spoken_time(*value * unit_s) : std::string("-");
   };
-  return fmt::format("{:>10} {:>11} {:>11} {:>11} {:>11} {:>8} {:>7} {:>9}{}  {:<18}{}",
+  return fmt::format("{:>10} {:>11} {:>11} {:>11} {:>11} {:>8} {:>10} {:>9}{}  {:<18}{}",
                      to_string(seconds(p.step_s)), time(known.epoch_s, 1), time(known.total_s, 1),
                      time(known.gpu_hours, 3600), decimal(p.samples_per_s, 1), or_dash(known.speedup, 2),
                      known.efficiency ? percent(*known.efficiency, 1) + " %" : "-",
@@ -109,9 +109,9 @@ std::string figures(const StudyResult& study, std::size_t row) {
 std::string lines(const StudyResult& study) {
   const Columns columns = columns_of(study);
   std::string out =
-      fmt::format("{}{:>10} {:>11} {:>11} {:>11} {:>11} {:>8} {:>7} {:>9}    most of the step\n",
+      fmt::format("{}{:>10} {:>11} {:>11} {:>11} {:>11} {:>8} {:>10} {:>9}    most of the step\n",
                   aligned(columns, columns.names), "step", "epoch", "total", "GPU time", "samples/s",
-                  "speedup", "effic.", "memory");
+                  "speedup", "efficiency", "memory");
   for (std::size_t i = 0; i < study.rows.size(); ++i) {
     const StudyRow& row = study.rows[i];
     out += without_trailing_spaces(aligned(columns, cells_of(study, row)) +

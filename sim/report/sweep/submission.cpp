@@ -10,6 +10,7 @@
 
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/printable.hpp"
+#include "sim/base/shell_word.hpp"
 
 namespace foretrain {
 
@@ -178,14 +179,6 @@ std::string write_flux(const SweepSubmission& s) {
 }
 
 }  // namespace
-
-std::string shell_word(std::string_view text) {
-  const std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=+:,@%";
-  if (!text.empty() && text.find_first_not_of(plain) == std::string_view::npos) return std::string(text);
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
-  return out + "'";
-}
 
 std::string written_submission(const SweepEngine& engine, const SweepSubmission& submission) {
   check_names(submission, engine);

@@ -53,7 +53,4 @@ const std::vector<SweepEngine>& sweep_engines();
 /// characters, and for names that the engine's language cannot quote.
 std::string written_submission(const SweepEngine& engine, const SweepSubmission& submission);
 
-/// Returns any text as one word of a POSIX shell.
-std::string shell_word(std::string_view text);
-
 }  // namespace foretrain

@@ -59,7 +59,7 @@ std::string counted_classes(const std::map<PathClass, std::vector<std::string>>&
 }
 
 /// Returns how GPUs reach each other and their adapters, in NCCL's path classes.
-std::string ways_in_words(const ClusterSpec& spec) {
+std::string routes_in_words(const ClusterSpec& spec) {
   const NodeSpec& node = spec.node;
   const Cluster cluster = Cluster::build(spec, 1);
   std::map<PathClass, std::vector<std::string>> pairs, nics;
@@ -105,7 +105,8 @@ std::string nics_in_words(const NodeSpec& node) {
 
 std::string cluster_in_words(const ClusterSpec& spec) {
   std::string out = fmt::format("  node    {}\n", node_in_words(spec.node));
-  if (const std::string ways = ways_in_words(spec); !ways.empty()) out += fmt::format("  ways    {}\n", ways);
+  if (const std::string routes = routes_in_words(spec); !routes.empty())
+    out += fmt::format("  routes  {}\n", routes);
   out += fmt::format("  host    {}\n", host_in_words(spec.node));
   if (spec.nodes > 1) out += fmt::format("  fabric  {}\n", fabric_in_words(spec));
   return out;

@@ -10,6 +10,7 @@
 
 #include "sim/analysis/spreads/spread_table.hpp"
 #include "sim/analysis/validation/leave_one_out.hpp"
+#include "sim/report/prediction/csv.hpp"
 #include "sim/report/validation/validation_catalog.hpp"
 
 namespace foretrain {
@@ -25,14 +26,6 @@ struct WrittenCase {
   double measured = 0, predicted = 0, low = 0, high = 0;
 };
 
-/// Quotes a field of CSV (RFC 4180).
-std::string quoted_field(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
-  return out + '"';
-}
-
 /// Returns the header. Each feature has two columns, for the upper and the lower end of the interval.
 std::string cases_header() {
   std::string out =
@@ -47,7 +40,7 @@ std::string case_line(const WrittenCase& row, const SpreadCase& known) {
   std::string out(kSpreadOfNames[static_cast<std::size_t>(known.what)]);
   for (const std::string& text :
        {publication_of(row.source), row.series, row.cluster, row.gpu, row.model, row.strategy, row.precision})
-    out += "," + quoted_field(text);
+    out += "," + csv_field(text);
   out +=
       fmt::format(",{:.6g},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{}", row.size, row.gpus, row.nodes, row.measured,
                   row.predicted, row.low, row.high, kMessagePathNames[static_cast<std::size_t>(known.path)]);

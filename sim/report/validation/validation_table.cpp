@@ -143,7 +143,7 @@ std::string choices_line(const StrategyChoices& c) {
 /// JSON has all.
 std::string suspect_lines(const std::vector<SuspectSeries>& suspects) {
   constexpr std::size_t kMostLines = 12;
-  std::string out = suspects.empty() ? "" : "\nMeasurements to doubt\n";
+  std::string out = suspects.empty() ? "" : "\nSuspect measurements\n";
   for (std::size_t i = 0; i < std::min(suspects.size(), kMostLines); ++i)
     out += fmt::format("  {}: {}\n", suspects[i].series, suspects[i].why);
   if (suspects.size() > kMostLines)

@@ -1,4 +1,4 @@
-// What is kept back from a fit and predicted then; platforms among samples of many.
+// What is held out from a fit and predicted then; platforms among samples of many.
 #include "sim/analysis/fit/calibration_check.hpp"
 
 #include "tests/unit/analysis/synthetic_samples.hpp"
@@ -36,7 +36,7 @@ Sample of_series(const std::string& cluster, const std::string& series,
 
 }  // namespace
 
-TEST_CASE("by sizes every second one is kept back, from the second on") {
+TEST_CASE("by sizes every second one is held out, from the second on") {
   const CalibrationCheck check = check_calibration({{"star", "star", measured(4, 4)}}, HoldOut::sizes, open);
   REQUIRE(check.checked.size() == 1);
   CHECK(check.checked[0].fitted == 5);  // of 9: the first, third, …, ninth
@@ -45,7 +45,7 @@ TEST_CASE("by sizes every second one is kept back, from the second on") {
   CHECK(check.held == 4);
 }
 
-TEST_CASE("of matrix products every second shape of a precision is kept back") {
+TEST_CASE("of matrix products every second shape of a precision is held out") {
   std::vector<Sample> products;
   for (const char* precision : {"fp32", "fp16"}) {
     for (const char* n : {"512", "1024", "2048", "4096"}) {
@@ -62,7 +62,7 @@ TEST_CASE("of matrix products every second shape of a precision is kept back") {
   CHECK(check.held == 4);
 }
 
-TEST_CASE("sizes measured twice are kept back twice, or not at all") {
+TEST_CASE("sizes measured twice are held out twice, or not at all") {
   std::vector<Sample> twice = measured(4, 4);
   const auto again = measured(4, 4);
   twice.insert(twice.end(), again.begin(), again.end());
@@ -79,7 +79,7 @@ TEST_CASE("a calibration predicts sizes between those that it saw better than th
   CHECK(check.within_five_percent == 1);
 }
 
-TEST_CASE("by nodes all jobs on more than the fewest are kept back, by GPUs those on more GPUs") {
+TEST_CASE("by nodes all jobs on more than the fewest are held out, by GPUs those on more GPUs") {
   std::vector<Sample> all = measured(2, 2);
   for (const int nodes : {4, 8}) {
     const auto more = measured(nodes, nodes);

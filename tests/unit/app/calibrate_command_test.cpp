@@ -172,12 +172,12 @@ TEST_CASE("a log that does not name its collective is told it with --op") {
   CHECK_THAT(told.output, ContainsSubstring("   8 GPUs    2 nodes"));
 }
 
-TEST_CASE("a check says how well sizes are predicted that were kept back, as a table or JSON") {
+TEST_CASE("a check says how well sizes are predicted that were held out, as a table or JSON") {
   const TemporaryFolder folder;
   folder.write("samples.csv", slow_all_reduces());
   const ProgramRun table = folder.run("foretrain calibrate check samples.csv --cluster puhti");
   CHECK(table.exit_code == 0);
-  CHECK_THAT(table.output, ContainsSubstring("kept back: every second size of each operation and job\n"));
+  CHECK_THAT(table.output, ContainsSubstring("held out: every second size of each operation and job\n"));
   CHECK_THAT(table.output, ContainsSubstring("6 samples fitted, 5 predicted"));
   CHECK_THAT(table.output, ContainsSubstring("median after at most 5 %: 1 of 1 platform\n"));
   const ProgramRun json = folder.run("foretrain calibrate check samples.csv --cluster puhti --format json");

@@ -59,7 +59,7 @@ TEST_CASE("a new cluster is written to a file that reads, and warnings of a clus
   CHECK(check.output ==
         "mine: 2 nodes, 8 GPUs, 12 links per node: no faults\n"
         "  node    4 l40s, no NVLink; 1 NIC, at cpu0\n"
-        "  ways    pairs of GPUs: 2 PHB (gpu0-gpu1, gpu2-gpu3), 4 SYS (gpu0-gpu2, gpu0-gpu3, gpu1-gpu2, "
+        "  routes  pairs of GPUs: 2 PHB (gpu0-gpu1, gpu2-gpu3), 4 SYS (gpu0-gpu2, gpu0-gpu3, gpu1-gpu2, "
         "gpu1-gpu3); GPUs to their NICs: 2 PHB (gpu0 to nic0, gpu1 to nic0), 2 SYS (gpu2 to nic0, gpu3 to "
         "nic0)\n"
         "  host    2 CPUs, 64 cores, 512 GB\n"

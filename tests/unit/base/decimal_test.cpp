@@ -56,4 +56,10 @@ TEST_CASE("a share is a percentage") {
   CHECK(signed_percent(-0.00003, 2) == "0.00");
 }
 
+TEST_CASE("digits stand in groups of three") {
+  CHECK(grouped_digits(25'557'032) == "25,557,032");
+  CHECK(grouped_digits(999) == "999");
+  CHECK(grouped_digits(-1'000) == "-1,000");
+}
+
 }  // namespace decimal_test

@@ -60,6 +60,25 @@ TEST_CASE("shares above a hundred percent by rounding are one, and more is a mis
   CHECK(percent_share("92.5%") == 0.925);
   CHECK(percent_share("100.4") == 1.0);
   for (const char* text : {"250", "-1", "nan", "", "%"}) CHECK_FALSE(percent_share(text));
+  // Two hardware threads of a core report up to 200 % of it.
+  CHECK(percent_share("150%", kMostCpuPercent) == 1.0);
+  const std::string seff =
+      "Job ID: 7\nCores: 4\nCPU Utilized: 06:00:00\nCPU Efficiency: 150.00% of 04:00:00\n";
+  CHECK(jobs_of(seff).at(0).cpu_efficiency->value == 1.0);
+}
+
+TEST_CASE("a job that seff renames to its array's name is found by that name") {
+  const std::string use = "CPU Utilized: 01:00:00\n";
+  const std::vector<FinishedJob> jobs =
+      jobs_of("Job ID: 125\nArray Job ID: 123_4\n" + use + "Job ID: 123_4\nNodes: 2\n" + use);
+  REQUIRE(jobs.size() == 1);
+  CHECK(jobs[0].id == "123_4");
+  CHECK(jobs[0].nodes->value == 2);
+}
+
+TEST_CASE("a number of a GPU that jobstats cannot mean is a mistake and not GPU 0") {
+  CHECK_THAT(mistake_in("Slurm Job Statistics\nJob ID: 1\nGPU utilization per node\n  n1 (GPU x1): 50%\n"),
+             ContainsSubstring("\"x1\" is no number of a GPU"));
 }
 
 TEST_CASE("types of GPUs in a list of resources add up where no sum is told") {

@@ -53,6 +53,12 @@ TEST_CASE("what a submit file leaves open is reported") {
         "1: starts another script, which is not read here");
 }
 
+TEST_CASE("the least memory of a GPU may have a blank before its unit, and what is none is reported") {
+  const std::string job = "executable = train.py\nrequest_gpus = 1\nqueue\ngpus_minimum_memory = ";
+  CHECK(script_of(job + "16 GB\n").request.requirements.at(0).value == "GlobalMemoryMb >= 16384");
+  CHECK(test::open_lines(script_of(job + "much\n")) == "4: gpus_minimum_memory is no amount of memory");
+}
+
 TEST_CASE("expressions that choose a GPU have three answers") {
   Gpu gpu;
   gpu.name = "rtx-2080ti";

@@ -125,7 +125,14 @@ TEST_CASE("what is no data set is refused in a sentence") {
   CHECK_THAT(refusal_of(root + "/notes"), ContainsSubstring("is no archive of samples\n"));
   folder.write("empty", "", 0);
   CHECK_THAT(refusal_of(root + "/empty"), ContainsSubstring("is empty"));
-  CHECK_THAT(refusal_of(std::string("a\0b", 3)), ContainsSubstring("--dataset a\\u0000b"));
+  CHECK_THAT(refusal_of(std::string("a\0b", 3)), ContainsSubstring("--dataset a\\u0000b: has a NUL byte"));
+}
+
+TEST_CASE("an archive that the user names by a link is looked at") {
+  const DataFolder folder;
+  folder.write("a.h5", "\x89HDF\r\n\x1a\n", 220'000);
+  fs::create_symlink(folder.path() / "a.h5", folder.path() / "link.h5");
+  CHECK(survey_data((folder.path() / "link.h5").string()).samples == 2);
 }
 
 TEST_CASE("links are not followed, so a circle of them ends, pipes are not waited for") {

@@ -324,6 +324,10 @@ TEST_CASE("what to type starts each launcher once where it starts the processes 
   CHECK_THAT(interactive_command(plan_for(Launcher::srun, 2, 4, 4)),
              StartsWith("srun ") && ContainsSubstring("--ntasks-per-node=4 ") &&
                  ContainsSubstring("bash -c 'MASTER_ADDR=$(scontrol show hostnames"));
+  // --time=0 would mean no limit at all.
+  JobPlan open = plan_for(Launcher::torchrun, 1, 4, 4);
+  open.time_limit_s = 0;
+  CHECK_THAT(interactive_command(open), !ContainsSubstring("--time"));
   JobPlan condor = plan_for(Launcher::torchrun, 2, 4, 4);
   condor.system = BatchSystem::htcondor;
   CHECK_THAT(interactive_command(condor), StartsWith("# no submit file of HTCondor"));

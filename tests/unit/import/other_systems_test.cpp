@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "sim/import/jobs/catalog.hpp"
+#include "sim/import/jobs/yaml.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/import/scripts.hpp"
 
@@ -226,6 +227,15 @@ TEST_CASE("Kubernetes: a container's /dev/shm, a job without GPUs, a kind that t
   const JobScript idle = test::script_of(
       "apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - name: a\n    command: [python, train.py]\n");
   CHECK(shown(idle.resources.gpus) == "0");
+}
+
+TEST_CASE("YAML: a quoted null is a text, a plain one is none") {
+  const YamlNode node = read_yaml({"a.yaml", "a: \"null\"\nb: '~'\nc: null\nd: ~\ne: \"\"\n"}).at(0);
+  CHECK(node.at("a").text == "null");
+  CHECK(node.at("b").text == "~");
+  CHECK(node.at("c").is_null());
+  CHECK(node.at("d").is_null());
+  CHECK_FALSE(node.at("e").is_null());
 }
 
 TEST_CASE("YAML: circles, bombs, depth, size and what is no YAML end with the place") {

@@ -228,6 +228,28 @@ TEST_CASE("Megatron-FSDP: what it shards is another option") {
              ContainsSubstring("is not known"));
 }
 
+TEST_CASE("torchtitan: copies of the shards are told as read under each of their names") {
+  for (const char* section : {"parallelism", "training", "experimental"}) {
+    const std::string copies = std::string("[") + section + "]\ndata_parallel_replicate_degree = 2\n";
+    const std::string text = std::string("[job]\ndump_folder = \"x\"\n") +
+                             (copies.starts_with("[training]") ? copies : copies + "[training]\n") +
+                             "local_batch_size = 4\n";
+    for (const char* more : {"", "[activation_checkpoint]\nmode = \"selective\"\n"}) {
+      INFO(text + more);
+      CHECK(with_fate(read(text + more), KeyFate::usual) ==
+            Names{std::string(section) + ".data_parallel_replicate_degree"});
+    }
+  }
+}
+
+TEST_CASE("accelerate: degrees of parallelism that nothing reads are named as unknown") {
+  const TrainingSettings settings = read(
+      "compute_environment: LOCAL_MACHINE\ndistributed_type: FSDP\nparallelism_config:\n"
+      "  parallelism_config_dp_replicate_size: 1\n  parallelism_config_dp_shard_size: 4\n"
+      "  parallelism_config_tp_size: 1\n  parallelism_config_xp_size: 2\n");
+  CHECK(with_fate(settings, KeyFate::unknown) == Names{"parallelism_config.parallelism_config_xp_size"});
+}
+
 TEST_CASE("nanotron and torchtitan: batches, degrees, precision") {
   const TrainingSettings tron = read(
       "parallelism:\n  dp: 4\n  tp: 2\n  pp: 1\ntokens:\n  micro_batch_size: 3\n  "

@@ -170,6 +170,15 @@ TEST_CASE("Kubernetes nodes of several products are several kinds") {
   CHECK(kinds[1].site.system == BatchSystem::kubernetes);
 }
 
+TEST_CASE("of many partitions of scontrol the first 200 are kept") {
+  std::string text;
+  for (int i = 0; i < 202; ++i) text += "PartitionName=p" + std::to_string(i) + " State=UP\n";
+  Diagnostics diagnostics(SourceText{"a.txt", text});
+  const std::vector<Partition> kept = read_slurm_partitions({"a.txt", text}, diagnostics).site.partitions;
+  REQUIRE(kept.size() == 200);
+  CHECK(kept.back().name == "p199");
+}
+
 TEST_CASE("MASSIVE M3 from its sinfo, by partition and type") {
   const std::vector<ClusterSpec> kinds = kinds_of(published("m3.sinfo"));
   REQUIRE(kinds.size() == 5);

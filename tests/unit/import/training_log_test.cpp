@@ -74,6 +74,13 @@ TEST_CASE(
   CHECK(read_log("mpirun -n 8 -npernode 4 python x\n10 samples/s\n").samples.at(0).nodes == 2);
 }
 
+TEST_CASE("a total of something else in the line does not make its rate that of all GPUs") {
+  CHECK(in_words(read_log("step 1 total loss 0.5, 100 img/sec per GPU\n", one_node(4))) ==
+        Lines{"samples_per_s 0 400 per_s"});
+  CHECK(in_words(read_log("total loss 2, 90 img/sec\nTotal throughput: 360 samples/s\n", one_node(4))) ==
+        Lines{"samples_per_s 0 360 per_s"});
+}
+
 TEST_CASE("what the user says of a training run stands in its settings") {
   LogHints hints = one_node(8);
   hints.model = "resnet50", hints.strategy = "ddp", hints.precision = "fp16", hints.batch_per_gpu = 64;

@@ -2,7 +2,9 @@
 #include "sim/report/collective/busbw_chart.hpp"
 
 #include <limits>
+#include <set>
 
+#include "sim/report/drawing/svg_label.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/example_curve.hpp"
 
@@ -54,11 +56,28 @@ TEST_CASE("what has no bandwidth is not drawn") {
 
 TEST_CASE("more series than a legend can tell apart become one") {
   std::vector<CollectiveMeasurement> rows;
-  for (int i = 0; i < 9; ++i) rows.push_back(row(std::to_string(i), 1024, 10));
+  for (int i = 0; i < 8; ++i) rows.push_back(row(std::to_string(i), 1024, 10));
+  // Eight keep their names, and each has a colour of its own beside the prediction's.
+  const std::string svg = draw_busbw(busbw_chart(test::example_curve(), rows));
+  std::set<std::string> colors;
+  for (const char* key : {" fill=\"#", " stroke=\"#"}) {
+    const std::string mark = key;
+    for (std::size_t at = svg.find(mark); at != std::string::npos; at = svg.find(mark, at + 1))
+      colors.insert(svg.substr(at + mark.size(), 6));
+  }
+  CHECK(colors.size() == 9);
+  rows.push_back(row("8", 1024, 10));
   const BusbwChart chart = busbw_chart(test::example_curve(), rows);
   REQUIRE(chart.series.size() == 2);
   CHECK(chart.series[1].label == "measured: 9 series");
   CHECK(chart.series[1].points.size() == 9);
+}
+
+TEST_CASE("a label of a size has the largest unit that it reaches") {
+  CHECK(size_label(0) == "1 B");
+  CHECK(size_label(29) == "512 MiB");
+  CHECK(size_label(60) == "1 EiB");
+  CHECK(size_label(73) == "8192 EiB");
 }
 
 TEST_CASE("lines and points stand where their logarithms say") {

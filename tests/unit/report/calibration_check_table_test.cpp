@@ -32,7 +32,7 @@ TEST_CASE("the table of a check has the sum, a line for each platform and why ot
   const std::string table = write_check_table(example_check());
   CHECK_THAT(table,
              ContainsSubstring(
-                 "kept back: every second size of each operation and job\n10 samples fitted, 8 predicted"));
+                 "held out: every second size of each operation and job\n10 samples fitted, 8 predicted"));
   CHECK_THAT(table, ContainsSubstring("before   median  20.00 %   p90  50.00 %   bias  -10.00 %\n"));
   CHECK_THAT(table, ContainsSubstring("after    median   3.00 %   p90  15.00 %   bias   +1.00 %\n"));
   CHECK_THAT(table, ContainsSubstring("median after at most 5 %: 1 of 2 platforms\n"));
@@ -41,15 +41,15 @@ TEST_CASE("the table of a check has the sum, a line for each platform and why ot
   CHECK(table.find("slow (a)") < table.find("  fast\n"));
 }
 
-TEST_CASE("a check of nothing has no medians, and says what would be kept back") {
+TEST_CASE("a check of nothing has no medians, and says what would be held out") {
   CalibrationCheck check;
   check.hold_out = HoldOut::nodes;
   const std::string table = write_check_table(check);
-  CHECK_THAT(table, ContainsSubstring("kept back: all jobs on more nodes than the smallest\n"));
+  CHECK_THAT(table, ContainsSubstring("held out: all jobs on more nodes than the smallest\n"));
   CHECK(table.find("median ") == std::string::npos);
   check.hold_out = HoldOut::gpus;
   CHECK_THAT(write_check_table(check),
-             ContainsSubstring("kept back: all jobs on more GPUs than the smallest\n"));
+             ContainsSubstring("held out: all jobs on more GPUs than the smallest\n"));
 }
 
 TEST_CASE("the JSON of a check has errors as shares, and every platform with why it was not checked") {

@@ -45,6 +45,12 @@ std::vector<const SentRow*> rows_of(const SentRank& rank, ProgramRow::Kind kind)
 
 }  // namespace
 
+TEST_CASE("several notes of a program are one list") {
+  SentProgram program = sent_by(scenario_of("resnet50", "ddp", 8));
+  program.head.notes = {"one", "two"};
+  CHECK_THAT(write_sent_program(program), ContainsSubstring("\nnotes = [\"one\", \"two\"]\ngroups"));
+}
+
 TEST_CASE("a program of DDP has the buffers first and then the buckets of the plan in their order") {
   const Scenario scenario = scenario_of("resnet50", "ddp", 8);
   const SentProgram program = sent_by(scenario);

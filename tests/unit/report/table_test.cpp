@@ -35,7 +35,7 @@ TEST_CASE("a duration without bound is still printed") {
 
 TEST_CASE("a row that does not fit in memory is marked") {
   const std::string table = write_table(test::example_shortage(), {});
-  CHECK_THAT(table, ContainsSubstring("2048.0        -       -      8 GB !"));
+  CHECK_THAT(table, ContainsSubstring("2048.0        -          -      8 GB !"));
   CHECK_THAT(table, ContainsSubstring("warning: 8 GPUs: about 8 GB are needed"));
 }
 

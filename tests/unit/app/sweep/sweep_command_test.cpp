@@ -157,6 +157,29 @@ TEST_CASE("scripts of job arrays name every shard, whatever the files are called
   CHECK(folder.run("foretrain sweep submit \"it's.toml\"").exit_code == 2);
 }
 
+TEST_CASE("a script starts the program on PATH, else this one by its path") {
+  const TemporaryFolder folder;
+  folder.write("sweep.toml", kSweep);
+  folder.write("foretrain", "#!/bin/sh\n");
+  const std::string submit = " " FORETRAIN_BINARY " sweep submit sweep.toml --shards 2 ";
+  const auto started = [&](const std::string& path) {
+    const ProgramRun done = folder.run("PATH=" + path + submit + "--slurm");
+    INFO(done.output);
+    CHECK(done.exit_code == 0);
+    const std::size_t at = done.output.find("exec ");
+    return done.output.substr(at + 5, done.output.find(" sweep run") - at - 5);
+  };
+  // The file in the folder is no program yet.
+  const std::string here = folder.path().string();
+  CHECK(std::filesystem::path(started(here)).is_absolute());
+  std::filesystem::permissions(folder.path() / "foretrain", std::filesystem::perms::owner_all);
+  CHECK(started(here) == "foretrain");
+  // In a container the host's path would name nothing.
+  const ProgramRun image = folder.run("PATH=/none" + submit + "--kubernetes --image i --claim c");
+  CHECK_THAT(image.output,
+             ContainsSubstring("foretrain sweep run") && !ContainsSubstring("/foretrain sweep run"));
+}
+
 TEST_CASE("an empty word before a flag is a mistake that ends, and so are no engine and two") {
   const TemporaryFolder folder;
   for (const auto& [arguments, why] :

@@ -1,5 +1,7 @@
 // Exported programs of torch: archives written by Python's zipfile, deflated and stored, with graphs as
 // torch.export serializes them.
+#include "sim/import/accounting/gzip.hpp"
+#include "sim/import/models/aten_nodes.hpp"
 #include "sim/import/models/zip_archive.hpp"
 #include "sim/scenario/toml/reader.hpp"
 #include "tests/unit/import/models/imported.hpp"
@@ -57,6 +59,60 @@ TEST_CASE("a member that says it is larger than it may be is not unpacked") {
   CHECK_FALSE(unzipped(text, lying, 1'999'999));
   lying = members->back(), lying.offset = text.size() + 5;
   CHECK_FALSE(unzipped(text, lying, 2'000'000));
+}
+
+TEST_CASE("a stored member is checked as a packed one is: sizes, limit and checksum") {
+  const std::string text = archive("image.pt2");
+  const auto members = zip_members(text);
+  REQUIRE(members);
+  const auto stored = std::ranges::find(*members, 0, &ZipMember::method);
+  REQUIRE(stored != members->end());
+  CHECK(unzipped(text, *stored, stored->size)->size() == stored->size);
+  CHECK_FALSE(unzipped(text, *stored, stored->size - 1));
+  ZipMember lying = *stored;
+  lying.size = 0;
+  CHECK_FALSE(unzipped(text, lying, 2'000'000));
+  lying = *stored, lying.checksum ^= 1;
+  CHECK_FALSE(unzipped(text, lying, 2'000'000));
+}
+
+TEST_CASE("of a list of outputs no more tensors are kept than of a node") {
+  LogJson node;
+  LogJson& list = node["outputs"][0]["as_tensors"];
+  for (int i = 0; i < 2000; ++i) list.push_back({{"name", "x"}});
+  CHECK(AtenNode(node).outputs().size() == 1024);
+}
+
+TEST_CASE("hardtanh has the upper bound that its node gives, and one where it gives none") {
+  const auto bound = [](const char* arguments) {
+    const LogJson node = LogJson::parse(std::string(R"({"target": "torch.ops.aten.hardtanh.default", "inputs":
+      [{"name": "self", "arg": {"as_tensor": {"name": "x"}}})") +
+                                        arguments + R"(], "outputs": [{"as_tensor": {"name": "y"}}]})");
+    OnnxGraph graph;
+    append_aten(AtenNode(node), graph);
+    return graph.nodes.at(0).find("max")->real;
+  };
+  CHECK(bound(R"(, {"name": "max_val", "arg": {"as_float": 6.0}})") == 6);
+  CHECK(bound(R"(, {"name": "max_val", "arg": {"as_int": 20}})") == 20);
+  CHECK(bound("") == 1);
+}
+
+TEST_CASE("a program nested deeper than it may be is refused and not cut") {
+  const std::string deep = R"({"graph_module": )" + std::string(70, '[') + std::string(70, ']') + "}";
+  // One stored member and its directory, with the fields that are read: checksum, sizes, length of the name.
+  const std::string name = "serialized_exported_program.json";
+  const auto number = [](std::uint64_t value, int size) {
+    std::string out;
+    for (int byte = 0; byte < size; ++byte) out += static_cast<char>(value >> (8 * byte) & 0xFF);
+    return out;
+  };
+  const std::string sizes = number(crc32_of(deep), 4) + number(deep.size(), 4) + number(deep.size(), 4) +
+                            number(name.size(), 2) + number(0, 2);
+  const std::string local = "PK\x03\x04" + std::string(10, '\0') + sizes + name + deep;
+  const std::string entry = "PK\x01\x02" + std::string(12, '\0') + sizes + std::string(14, '\0') + name;
+  const std::string end = "PK\x05\x06" + number(0, 4) + number(1, 2) + number(1, 2) +
+                          number(entry.size(), 4) + number(local.size(), 4) + number(0, 2);
+  CHECK_THAT(mistakes_of(local + entry + end), ContainsSubstring("is nested more than 64 deep"));
 }
 
 }  // namespace exported_program_test

@@ -218,6 +218,15 @@ TEST_CASE("a wrong value of a config is shown at its place") {
   CHECK_THAT(said, ContainsSubstring("file:4:22: error: n_positions must be a whole number"));
 }
 
+TEST_CASE("a wrong value is shown in its own part of a config, and not where another part has such a key") {
+  const std::string said = mistakes_of(
+      "{\"model_type\": \"many\", \"architectures\": [\"M\"],\n"
+      "  \"vision_config\": {\"n_embd\": 8, \"text\": \"a \\\" {\"},\n"
+      "  \"text_config\": {\"model_type\": \"gpt2\", \"n_embd\": -4, \"n_layer\": 2, \"n_head\": 2,\n"
+      "    \"vocab_size\": 100, \"n_positions\": 8}}");
+  CHECK_THAT(said, ContainsSubstring("file:3:41: error: n_embd must be a whole number from 1"));
+}
+
 TEST_CASE("sizes that make no network are told of the config") {
   CHECK_THAT(mistakes_of(R"({"model_type": "gpt2", "n_embd": 10, "n_layer": 2, "n_head": 3, "vocab_size": 100,
              "n_positions": 8})"),

@@ -81,6 +81,21 @@ TEST_CASE("without any mark a step is the period of the kernels") {
   CHECK(find_steps(read_events(launched("a", 1, 1, 2, 3))).steps.empty());
 }
 
+TEST_CASE("long first steps are left out until the typical one of the rest is near") {
+  const auto found = [](const std::vector<int>& lengths) {
+    std::string text;
+    double at = 0;
+    for (std::size_t i = 0; i < lengths.size(); at += lengths[i++])
+      text += (i == 0 ? "" : ",") + mark("ProfilerStep#" + std::to_string(i), at, lengths[i]);
+    return find_steps(read_events(text));
+  };
+  CHECK(found({100, 10, 10, 10, 10}).left_out == 1);
+  CHECK(found({400, 100, 10, 10, 10, 10}).left_out == 2);
+  // 400 and 101 are longer than three times 33; then three steps are left, which is too few to go on.
+  CHECK(found({400, 101, 33, 11, 10}).left_out == 2);
+  CHECK(found({30, 10, 10, 10}).left_out == 0);
+}
+
 TEST_CASE("a kernel belongs to the innermost and the outermost operator that were open at its launch") {
   const Trace trace = read_events(op("aten::conv2d", 1, 10, 30) + "," + op("aten::convolution", 1, 12, 20) +
                                   "," + launched("k", 5, 15, 50, 9) + "," + launched("alone", 6, 45, 60, 9));
