@@ -231,8 +231,9 @@ std::string cannot_say_how_much(const PredictionPoint& p) {
                            between);
 }
 
-/// Returns the ratio of whole runs, start-up included, where that is far from the speedup, which is of samples
-/// per second: a run of seconds is mostly start-up. Nothing where both say the same, or no row has one GPU.
+/// Returns the ratio of whole runs, start-up included, where that is far from the speedup, which is of
+/// samples per second: a run of seconds is mostly start-up. Nothing where both say the same, or no row has
+/// one GPU.
 std::optional<double> other_ratio_of_runs(const Answer& answer, const PredictionPoint& p) {
   constexpr double kSameAsSpeedup = 0.9;
   const auto one = std::ranges::find(answer.rows, 1, &PredictionPoint::gpus);
