@@ -354,16 +354,9 @@ Plan plan_parameter_server(const PlanRequest& request) {
   if (request.options<ParameterServerOptions>().asynchronous)
     // Without a barrier no worker waits for the slowest one.
     device.rank_spread = 0;
-  const PlanRequest asked{.workload = request.workload,
-                          .cluster = request.cluster,
-                          .placement = request.placement,
-                          .knobs = request.knobs,
-                          .device = device,
-                          .steps = request.steps,
-                          .collective = request.collective,
-                          .reuse = request.reuse,
-                          .calls = request.calls,
-                          .job = request.job};
+  const PlanRequest asked{request.workload, request.cluster, request.placement,  request.knobs,
+                          device,           request.steps,   request.collective, request.reuse,
+                          request.calls,    request.job};
   Plan plan;
   Process process(asked, plan.graph);
   TrainingStep step(process);
