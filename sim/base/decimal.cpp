@@ -36,6 +36,13 @@ std::string signed_decimal(double value, int decimals) {
 std::string percent(double share, int decimals) { return decimal(100 * share, decimals); }
 std::string signed_percent(double share, int decimals) { return signed_decimal(100 * share, decimals); }
 
-std::string grouped_digits(std::int64_t number) { return fmt::format("{}", fmt::group_digits(number)); }
+// A minus is no digit, so no comma stands behind it.
+std::string grouped_digits(std::int64_t number) {
+  std::string digits = std::to_string(number);
+  const std::ptrdiff_t first = number < 0 ? 1 : 0;
+  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > first; at -= 3)
+    digits.insert(static_cast<std::size_t>(at), ",");
+  return digits;
+}
 
 }  // namespace foretrain

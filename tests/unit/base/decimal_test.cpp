@@ -60,6 +60,7 @@ TEST_CASE("digits stand in groups of three") {
   CHECK(grouped_digits(25'557'032) == "25,557,032");
   CHECK(grouped_digits(999) == "999");
   CHECK(grouped_digits(-1'000) == "-1,000");
+  CHECK(grouped_digits(-999) == "-999");
 }
 
 }  // namespace decimal_test
