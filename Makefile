@@ -59,6 +59,7 @@ docs: build $(MEASURED_NETWORKS) ## write the reference pages, and the outputs a
 	@for topic in $$($(BINARY) reference --help | grep -o 'schema/[a-z_]*' | sort -u); do $(BINARY) reference $$topic > $(PAGES)/docs/reference/$$topic.json || exit 1; done
 	@$(BINARY) reference typescript > $(PAGES)/web/report/src/reports.ts && $(BINARY) reference python > $(PAGES)/python/foretrain/reports.py
 	@PATH=$(CURDIR)/build/release:$$PATH tools/write_outputs $$(find $(PAGES)/README.md $(PAGES)/docs -name '*.md')
+	@FORETRAIN=$(CURDIR)/$(BINARY) $(PYTHON) $(PAGES)/python/tests/test_notebooks.py --write
 
 left-out: build           ## write the tables of docs/accuracy_*.md that leave out clusters, GPUs and sources (some minutes)
 	@MARK="left out" PATH=$(CURDIR)/build/release:$$PATH tools/write_outputs docs/accuracy_*.md

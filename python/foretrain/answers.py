@@ -22,8 +22,9 @@ from .reports import (
     StrategyResult,
 )
 
-#: Rows of a table in a notebook.
+#: Rows of a table in a notebook; of layouts of a large model, whose table has hundreds.
 _MOST_ROWS = 50
+_MOST_LAYOUTS = 10
 
 
 def flat(entry: Mapping[str, Any], prefix: str = "") -> Dict[str, Any]:
@@ -54,24 +55,24 @@ def _cell(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def table_html(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str:
+def table_html(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], most: int = _MOST_ROWS) -> str:
     """A table of some columns, and of as many rows as one looks at."""
     there = [name for name in columns if any(name in row for row in rows)]
     if not there:
         return ""
     head = "".join(f"<th>{escape(name)}</th>" for name in there)
-    lines = ("".join(f"<td>{escape(_cell(row.get(name)))}</td>" for name in there) for row in rows[:_MOST_ROWS])
-    more = f"<p>{len(rows) - _MOST_ROWS} more rows</p>" if len(rows) > _MOST_ROWS else ""
+    lines = ("".join(f"<td>{escape(_cell(row.get(name)))}</td>" for name in there) for row in rows[:most])
+    more = f"<p>{len(rows) - most} more rows</p>" if len(rows) > most else ""
     return f"<table><tr>{head}</tr>" + "".join(f"<tr>{line}</tr>" for line in lines) + f"</table>{more}"
 
 
-def table_text(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str:
+def table_text(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], most: int = _MOST_ROWS) -> str:
     """The same table for a terminal."""
     there = [name for name in columns if any(name in row for row in rows)]
-    lines = [there, *([_cell(row.get(name)) for name in there] for row in rows[:_MOST_ROWS])]
+    lines = [there, *([_cell(row.get(name)) for name in there] for row in rows[:most])]
     widths = [max(len(line[i]) for line in lines) for i in range(len(there))]
     made = ["  ".join(cell.rjust(width) for cell, width in zip(line, widths)).rstrip() for line in lines]
-    more = [f"{len(rows) - _MOST_ROWS} more rows"] if len(rows) > _MOST_ROWS else []
+    more = [f"{len(rows) - most} more rows"] if len(rows) > most else []
     return "\n".join(made + more) if there else ""
 
 
@@ -85,6 +86,10 @@ class Table(List[Dict[str, Any]]):
             there = ", ".join(dict.fromkeys(name for row in rows for name in row))
             raise InputError(f"the table has no column {unknown[0]}\n  hint: it has {there}")
         super().__init__({name: row.get(name) for name in self.columns} for row in rows)
+
+    def head(self, count: int = 5) -> Table:
+        """The first rows, as of a DataFrame."""
+        return Table(self[:count], self.columns)
 
     def __repr__(self) -> str:
         return table_text(self, self.columns)
@@ -102,6 +107,7 @@ class Answer:
 
     #: The key of the table's rows, and the columns that a notebook shows.
     _table: ClassVar[Tuple[str, Tuple[str, ...]]] = ("points", ())
+    _most: ClassVar[int] = _MOST_ROWS
     #: What chart() draws: across and up.
     _chart: ClassVar[Tuple[str, str]] = ("gpus", "speedup")
 
@@ -114,10 +120,12 @@ class Answer:
         return f"<{type(self).__name__}: {' '.join(self._verdicts()) or self.raw.get('schema', 'no answer')}>"
 
     def __str__(self) -> str:
-        return "\n".join([*self._verdicts(), table_text(self.rows(), self._columns())]).rstrip()
+        return "\n".join([*self._verdicts(), table_text(self.rows(), self._columns(), self._most)]).rstrip()
 
     def _columns(self) -> Sequence[str]:
-        return self._table[1]
+        """Of the table that is shown: those that hold something."""
+        rows = self.rows()
+        return [name for name in self._table[1] if any(row.get(name) is not None for row in rows)]
 
     def to_dict(self) -> Dict[str, Any]:
         """The fields as plain dicts and lists, without `raw`."""
@@ -154,7 +162,7 @@ class Answer:
     def _repr_html_(self) -> str:
         """The answer in a notebook: its story and its table."""
         said = self.raw.get("answer")
-        return (story_html(said) if said else "") + table_html(self.rows(), self._table[1])
+        return (story_html(said) if said else "") + table_html(self.rows(), self._columns(), self._most)
 
 
 @dataclass(repr=False)
@@ -186,7 +194,7 @@ class Comparison(ComparisonFields, Answer):
 
     def _repr_html_(self) -> str:
         said = (story_html(point["answer"]) for point in self.raw.get("points", []))
-        return "".join(said) + table_html(self.rows(), self._table[1])
+        return "".join(said) + table_html(self.rows(), self._columns(), self._most)
 
 
 @dataclass(repr=False)
@@ -205,6 +213,7 @@ class Plan(PlanFields, Answer):
     __repr__ = Answer.__repr__
     _table = ("layouts", ("layout", "micro_batch", "recompute", "step_s", "tokens_per_s_per_gpu", "mfu", "memory_bytes"))
     _chart = ("layout", "step_s")
+    _most = _MOST_LAYOUTS
 
 
 @dataclass(repr=False)
