@@ -138,17 +138,24 @@ class Answer:
         return [flat(point) for point in self.raw.get(self._table[0], [])]
 
     def table(self, *columns: str) -> Table:
-        """rows() with some columns, all without names: a list of dicts that a notebook shows as a table. Needs no pandas."""
+        """rows() with some columns, or with all: a list of dicts that a notebook shows as a table.
+
+        It needs no pandas.
+        """
         return Table(self.rows(), columns)
 
     def chart(self, y: str = "", x: str = "") -> Picture:
-        """A picture of a column: a line over a column x of numbers, a bar a row over one of names. Needs no matplotlib."""
+        """A picture of column y: a line over a column x of numbers, a bar for each row over one of names.
+
+        It needs no matplotlib.
+        """
         rows = self.rows()
         across, up = x or self._chart[0], y or self._chart[1]
         for name in (across, up):
             if not any(name in row for row in rows):
                 there = [key for row in rows for key, value in row.items() if isinstance(value, (int, float))]
-                raise InputError(f"no column {name!r} to draw\n  hint: it has {', '.join(dict.fromkeys(there)) or 'none'}")
+                known = ", ".join(dict.fromkeys(there)) or "none"
+                raise InputError(f"no column {name!r} to draw\n  hint: it has {known}")
         return chart(rows, across, up)
 
     def to_frame(self) -> Any:
@@ -265,8 +272,10 @@ class Report(Answer):
         return story + table_html(rows, self._columns())
 
     def __str__(self) -> str:
-        found = [str(one.get("text")) for job in self.raw.get("jobs", []) for one in job.get("findings", [])]
-        return "\n".join([*self._verdicts(), *found]) if "jobs" in self.raw else super().__str__()
+        if "jobs" not in self.raw:
+            return super().__str__()
+        found = [str(one.get("text")) for job in self.raw["jobs"] for one in job.get("findings", [])]
+        return "\n".join([*self._verdicts(), *found])
 
     def _columns(self) -> Sequence[str]:
         rows = self.rows()
@@ -275,7 +284,7 @@ class Report(Answer):
 
 @dataclass(repr=False)
 class Validation(Report):
-    """Predicted beside measured, a row for each scored point; `.error` has the median and the ninth decile."""
+    """Predicted beside measured, a row for each scored point; `.error` has median and `p90`."""
 
     _chart = ("gpus", "error")
 
@@ -283,8 +292,9 @@ class Validation(Report):
         error, skipped = self.raw.get("error") or {}, len(self.raw.get("skipped", []))
         if not self.raw.get("scored") or error.get("median") is None:
             return [f"None of {self.raw.get('rows', 0)} rows could be scored."]
-        said = f"{self.raw['scored']} of {self.raw['rows']} rows scored: the median error is {100 * error['median']:.2g} %, "
-        said += f"the ninth decile {100 * error['p90']:.2g} %"
+        said = f"{self.raw['scored']} of {self.raw['rows']} rows scored: "
+        median, ninth = (f"{100 * error[name]:.2g} %" for name in ("median", "p90"))
+        said += f"the median error is {median}, the ninth decile {ninth}"
         inside = self.raw.get("coverage")
         said += f", and {100 * inside:.0f} % lie inside their 90 % intervals." if inside is not None else "."
         return [f"{said} {skipped} rows were skipped." if skipped else said]

@@ -1,4 +1,5 @@
 """Small charts of an answer as SVG, drawn here so that a notebook needs no matplotlib."""
+
 from __future__ import annotations
 
 import math
@@ -65,15 +66,21 @@ Point = Tuple[float, float]
 Band = Tuple[float, float, float]
 
 
-def line(points: Sequence[Point], x: str, y: str, band: Sequence[Band] = (), perfect: bool = False) -> Picture:
-    """A line through (across, up), logarithmic across where that spans more than a factor of 1000. band: (across, low, high)
-    of an interval; perfect: also the line up = across / first across."""
+def line(
+    points: Sequence[Point], x: str, y: str, band: Sequence[Band] = (), perfect: bool = False
+) -> Picture:
+    """A line through (across, up), logarithmic across where that spans more than a factor of 1000.
+
+    band: (across, low, high) of an interval. perfect: also the line up = across / first across.
+    """
     title = f"{y} by {x}"
     points = sorted(points)
     if not points or max(up for _, up in points) <= 0 or points[0][0] <= 0:
         return _whole([_text(_LEFT, 60, "nothing to draw")], 100, title)
     least, most = points[0][0], points[-1][0]
-    highest = max([up for _, up in points] + [high for _, _, high in band] + ([most / least] if perfect else []))
+    highest = max(
+        [up for _, up in points] + [high for _, _, high in band] + ([most / least] if perfect else [])
+    )
     right, bottom = _WIDTH - _RIGHT, _HEIGHT - _BOTTOM
     logarithmic = most > 1000 * least
 
@@ -103,8 +110,8 @@ def line(points: Sequence[Point], x: str, y: str, band: Sequence[Band] = (), per
     listed = " ".join(place(at, up) for at, up in points)
     made.append(f'<polyline points="{listed}" fill="none" stroke="{_COLOUR}" stroke-width="2"/>')
     for at, up in points:
-        left, top = place(at, up).split(",")
-        made.append(f'<circle cx="{left}" cy="{top}" r="3.5" fill="{_COLOUR}"/>')
+        centre = place(at, up).split(",")
+        made.append(f'<circle cx="{centre[0]}" cy="{centre[1]}" r="3.5" fill="{_COLOUR}"/>')
     made.append(f'<path d="M{_LEFT} {_TOP}V{bottom}H{right}" fill="none" stroke="#888"/>')
     middle = (_TOP + bottom) / 2
     made.append(_text((_LEFT + right) / 2, _HEIGHT - 10, x, "middle"))
@@ -135,11 +142,16 @@ def _is_number(value: Any) -> bool:
 
 
 def chart(rows: Sequence[Mapping[str, Any]], x: str, y: str) -> Picture:
-    """Over a column of numbers a line, with its 90 % interval where rows have it; over a column of names a bar for each row."""
+    """Over a column of numbers a line, over one of names a bar for each row.
+
+    A line has its 90 % interval where the rows have it.
+    """
     if not all(_is_number(row.get(x)) for row in rows):
         return bars([(str(row.get(x)), row[y] if _is_number(row.get(y)) else None) for row in rows], x, y)
     band = [
-        (row[x], row[f"{y}_interval_low"], row[f"{y}_interval_high"]) for row in rows if _is_number(row.get(f"{y}_interval_low"))
+        (row[x], row[f"{y}_interval_low"], row[f"{y}_interval_high"])
+        for row in rows
+        if _is_number(row.get(f"{y}_interval_low"))
     ]
     points = [(row[x], row[y]) for row in rows if _is_number(row.get(y))]
     return line(points, x, y, sorted(band), y == "speedup")

@@ -6,7 +6,8 @@ import os
 import tempfile
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
-from .answers import Answer, Collective, Comparison, Plan, Plans, Prediction, Report, Text, Validation, answer_of
+from .answers import Answer, Collective, Comparison, Plan, Plans, Prediction
+from .answers import Report, Text, Validation, answer_of
 from .errors import EnvironmentError, InputError, UsageError
 from .library import Ran, run
 
@@ -193,7 +194,10 @@ def calibrate(action: str, *files: str, **options: Any) -> Union[Text, Report]:
 
 
 def validate(file: str, **options: Any) -> Validation:
-    """Predicted beside measured, row by row: validate("my_runs.csv").error. Columns of the file: `foretrain validate --help-all`."""
+    """Predicted beside measured, row by row: validate("my_runs.csv").error.
+
+    The columns of the file: `foretrain validate --help-all`.
+    """
     return answer_of(ask(["validate", *_positional(file), *_words(options)]))  # type: ignore[no-any-return]
 
 

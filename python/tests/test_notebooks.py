@@ -1,11 +1,14 @@
 """docs/notebooks: every code cell runs, in order, and prints and shows what the file holds.
 
     python3 python/tests/test_notebooks.py            runs them
-    python3 python/tests/test_notebooks.py --write    writes their outputs anew, as after a change of predictions
+    python3 python/tests/test_notebooks.py --write    writes their outputs anew, as after a change of
+                                                      predictions
 
-A notebook is kept without execution counts and without metadata but tags. Of an output it keeps the richest form alone: a picture
-(SVG), else HTML, else text. `--write` brings a notebook that Jupyter saved into this form.
+A notebook is kept without execution counts and without metadata but tags. Of an output it keeps the richest
+form alone: a picture (SVG), else HTML, else text. `--write` brings a notebook that Jupyter saved into this
+form.
 """
+
 import ast
 import contextlib
 import io
@@ -70,7 +73,12 @@ def shown(value):
     """What Jupyter would show of a cell's last expression, in its richest form. Every form is asked for."""
     made = {form: getattr(value, method)() for form, method in FORMS if hasattr(value, method)}
     form = next(form for form, _ in FORMS if made.get(form))
-    return {"data": {form: lines_of(made[form])}, "execution_count": None, "metadata": {}, "output_type": "execute_result"}
+    return {
+        "data": {form: lines_of(made[form])},
+        "execution_count": None,
+        "metadata": {},
+        "output_type": "execute_result",
+    }
 
 
 def run_cell(source, name, namespace):
@@ -126,7 +134,11 @@ def run_here(path):
 
 def environment():
     """What a child needs to find the simulator of this checkout, and nothing of the user's."""
-    kept = {name: value for name, value in os.environ.items() if name in ("FORETRAIN", "FORETRAIN_LIBRARY", "FORETRAIN_PATH", "PATH")}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name in ("FORETRAIN", "FORETRAIN_LIBRARY", "FORETRAIN_PATH", "PATH")
+    }
     if BUILT.is_file() and "FORETRAIN" not in kept:
         kept.setdefault("FORETRAIN_LIBRARY", str(BUILT))
     kept.setdefault("FORETRAIN_PATH", str(TOP))
@@ -134,7 +146,10 @@ def environment():
 
 
 def run_notebook(path):
-    """Runs a notebook in a process of its own: the outputs of its code cells. AssertionError names a cell that failed."""
+    """Runs a notebook in a process of its own: the outputs of its code cells.
+
+    An AssertionError names the cell and the line that failed.
+    """
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             [sys.executable, str(Path(__file__).resolve()), "--run", str(path)],
@@ -158,7 +173,9 @@ def tidy(notebook):
         tags = cell.get("metadata", {}).get("tags")
         kept = {"cell_type": cell["cell_type"], "id": cell["id"], "metadata": {"tags": tags} if tags else {}}
         kept["source"] = lines_of(code_of(cell))
-        cells.append({**kept, "execution_count": None, "outputs": []} if kept["cell_type"] == "code" else kept)
+        cells.append(
+            {**kept, "execution_count": None, "outputs": []} if kept["cell_type"] == "code" else kept
+        )
     return {"cells": cells, "metadata": METADATA, "nbformat": 4, "nbformat_minor": 5}
 
 
@@ -202,26 +219,37 @@ class Notebooks(unittest.TestCase):
         if needs_torch(notebook) and torch is None:
             self.skipTest("needs PyTorch (Debian: python3-torch)")
         found = run_notebook(path)
-        stored = [(number, cell) for number, cell in enumerate(notebook["cells"], 1) if cell["cell_type"] == "code"]
+        stored = [
+            (number, cell) for number, cell in enumerate(notebook["cells"], 1) if cell["cell_type"] == "code"
+        ]
         for (number, cell), outputs in zip(stored, found):
             self.assertEqual(
                 outputs,
                 cell["outputs"],
                 f"{path.name}, cell {number}: {code_of(cell).splitlines()[0]}\n"
-                "  hint: python3 python/tests/test_notebooks.py --write, where a change of predictions is meant",
+                "  hint: python3 python/tests/test_notebooks.py --write, if predictions are meant to change",
             )
 
     def test_a_failing_cell_is_named_with_its_line(self):
         cells = [
             {"cell_type": "markdown", "id": "a", "metadata": {}, "source": ["# Page"]},
-            {"cell_type": "code", "id": "b", "metadata": {}, "source": ["x = 1\n", "assert x == 2, 'two'"], "outputs": []},
+            {
+                "cell_type": "code",
+                "id": "b",
+                "metadata": {},
+                "source": ["x = 1\n", "assert x == 2, 'two'"],
+                "outputs": [],
+            },
         ]
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "wrong.ipynb")
             path.write_text(json.dumps({"cells": cells}))
             with self.assertRaises(AssertionError) as raised:
                 run_notebook(path)
-            self.assertIn("wrong.ipynb, cell 2, line 2: assert x == 2, 'two'\n  AssertionError: two", str(raised.exception))
+            self.assertIn(
+                "wrong.ipynb, cell 2, line 2: assert x == 2, 'two'\n  AssertionError: two",
+                str(raised.exception),
+            )
             cells[1]["source"] = ["import socket\n", "socket.create_connection(('127.0.0.1', 9))"]
             path.write_text(json.dumps({"cells": cells}))
             with self.assertRaisesRegex(AssertionError, "a notebook connects to"):
@@ -252,8 +280,13 @@ class Form(unittest.TestCase):
         for path in notebooks():
             with self.subTest(path.name):
                 notebook = load(path)
-                self.assertEqual(text_of(with_outputs(notebook, [c["outputs"] for c in notebook["cells"] if "outputs" in c])),
-                                 path.read_text(encoding="utf-8"), "not in the kept form\n  hint: --write")
+                self.assertEqual(
+                    text_of(
+                        with_outputs(notebook, [c["outputs"] for c in notebook["cells"] if "outputs" in c])
+                    ),
+                    path.read_text(encoding="utf-8"),
+                    "not in the kept form\n  hint: --write",
+                )
                 self.assertLess(path.stat().st_size, LARGEST)
 
     def test_cells_have_ids_and_known_outputs(self):
@@ -268,9 +301,13 @@ class Form(unittest.TestCase):
                     self.assertTrue(code_of(cell).strip())
                     for output in cell.get("outputs", []):
                         if output["output_type"] == "stream":
-                            self.assertEqual((output["name"], set(output)), ("stdout", {"name", "output_type", "text"}))
+                            self.assertEqual(
+                                (output["name"], set(output)), ("stdout", {"name", "output_type", "text"})
+                            )
                         else:
-                            self.assertEqual(set(output), {"data", "execution_count", "metadata", "output_type"})
+                            self.assertEqual(
+                                set(output), {"data", "execution_count", "metadata", "output_type"}
+                            )
                             self.assertEqual(output["output_type"], "execute_result")
                             self.assertTrue(set(output["data"]) <= {form for form, _ in FORMS})
 
@@ -288,7 +325,9 @@ class Form(unittest.TestCase):
     def test_links_lead_somewhere(self):
         for path in notebooks():
             for cell in load(path)["cells"]:
-                for target in re.findall(r"\]\(([^)#]+)", code_of(cell)) if cell["cell_type"] == "markdown" else []:
+                for target in (
+                    re.findall(r"\]\(([^)#]+)", code_of(cell)) if cell["cell_type"] == "markdown" else []
+                ):
                     self.assertTrue((NOTEBOOKS / target).exists(), f"{path.name}: {target}")
 
 
