@@ -284,7 +284,7 @@ class Report(Answer):
 
 @dataclass(repr=False)
 class Validation(Report):
-    """Predicted beside measured, a row for each scored point; `.error` has median and `p90`."""
+    """Predicted against measured, a row for each scored point; `.error` has median and `p90`."""
 
     _chart = ("gpus", "error")
 

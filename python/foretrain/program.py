@@ -194,7 +194,7 @@ def calibrate(action: str, *files: str, **options: Any) -> Union[Text, Report]:
 
 
 def validate(file: str, **options: Any) -> Validation:
-    """Predicted beside measured, row by row: validate("my_runs.csv").error.
+    """Predicted against measured, row by row: validate("my_runs.csv").error.
 
     The columns of the file: `foretrain validate --help-all`.
     """

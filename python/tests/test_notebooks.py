@@ -322,6 +322,16 @@ class Form(unittest.TestCase):
                     for line in code_of(cell).splitlines():
                         self.assertLessEqual(len(line), 110, f"{path.name}, cell {number}: {line}")
 
+    def test_pictures_are_five_small_files_of_tagged_cells(self):
+        page = (NOTEBOOKS / "README.md").read_text(encoding="utf-8")
+        pictures = sorted(NOTEBOOKS.glob("pictures/*"))
+        self.assertEqual([one.stem for one in pictures], [path.stem for path in notebooks()])
+        for path, picture in zip(notebooks(), pictures):
+            self.assertLess(picture.stat().st_size, 60_000, picture.name)
+            self.assertIn(f"](pictures/{picture.name})", page)
+            tagged = [cell for cell in load(path)["cells"] if "picture" in cell["metadata"].get("tags", [])]
+            self.assertTrue(tagged and all(cell["outputs"] for cell in tagged), path.name)
+
     def test_links_lead_somewhere(self):
         for path in notebooks():
             for cell in load(path)["cells"]:
