@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .answers import Answer, Collective, Comparison, Plan, Plans, Prediction, Report, Text
+from .answers import Answer, Collective, Comparison, Plan, Plans, Prediction, Report, Table, Text, Validation
 from .errors import CaptureError, EnvironmentError, ForetrainError, InputError, UsageError
 from .library import find_library, find_program, run
+from .pictures import Picture
 from .program import (
     calibrate,
     check,
@@ -22,6 +23,7 @@ from .program import (
     sweep,
     topology,
     tune,
+    validate,
 )
 from .version import VERSION as __version__
 
@@ -39,14 +41,17 @@ __all__ = [
     "Comparison",
     "ForetrainError",
     "InputError",
+    "Picture",
     "Plan",
     "Plans",
     "Prediction",
     "Report",
+    "Table",
     "Text",
     "Timing",
     "UsageError",
     "EnvironmentError",
+    "Validation",
     "__version__",
     "calibrate",
     "capture",
@@ -65,6 +70,7 @@ __all__ = [
     "time",
     "topology",
     "tune",
+    "validate",
 ]
 
 

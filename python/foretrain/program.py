@@ -6,7 +6,8 @@ import os
 import tempfile
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
-from .answers import Answer, Collective, Comparison, Plan, Plans, Prediction, Report, Text, answer_of
+from .answers import Answer, Collective, Comparison, Plan, Plans, Prediction
+from .answers import Report, Text, Validation, answer_of
 from .errors import EnvironmentError, InputError, UsageError
 from .library import Ran, run
 
@@ -192,10 +193,18 @@ def calibrate(action: str, *files: str, **options: Any) -> Union[Text, Report]:
     return answer_of(ask(words)) if action == "check" else _text(words)  # type: ignore[no-any-return]
 
 
+def validate(file: str, **options: Any) -> Validation:
+    """Predicted against measured, row by row: validate("my_runs.csv").error.
+
+    The columns of the file: `foretrain validate --help-all`.
+    """
+    return answer_of(ask(["validate", *_positional(file), *_words(options)]))  # type: ignore[no-any-return]
+
+
 def evidence(action: str = "list", *words: str, **options: Any) -> Text:
     """`foretrain evidence list|show|report|score|learn|add|remove|undo|export`: measured runs that correct predictions."""
     return _text(["evidence", action, *_positional(*words), *_words(options)])
 
 
 __all__ = ["Answer", "ask", "calibrate", "check", "collective", "compare", "evidence", "explain", "plan", "predict", "recommend", "sweep",
-           "topology", "tune"]
+           "topology", "tune", "validate"]

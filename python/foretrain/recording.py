@@ -9,6 +9,7 @@ import subprocess
 import sys
 import warnings
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any, Callable, Dict, List, Optional, Tuple, Union
 
 import torch
@@ -42,7 +43,7 @@ class Capture:
     saved_bytes: int  #: storages that autograd keeps for backward, parameters and buffers left out
     faked: bool  #: recorded on tensors without data
     notes: List[str]
-    content: str  #: of the model file
+    content: str = field(repr=False)  #: of the model file
     path: Optional[str] = None
     operators: List[Operator] = field(default_factory=list, repr=False)
     storages: List[Storage] = field(default_factory=list, repr=False)
@@ -66,6 +67,10 @@ class Capture:
             else f"sizes hold for a batch of {self.batch} only"
         )
         return "\n".join(lines + [f"note: {note}" for note in self.notes])
+
+    def _repr_html_(self) -> str:
+        """The recording in a notebook."""
+        return f"<pre>{escape(self.summary())}</pre>"
 
 
 def capture(

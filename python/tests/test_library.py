@@ -155,6 +155,23 @@ class Answers(InProcess):
         explained = foretrain.explain("docs/tutorials/accounting/seff.txt")
         self.assertTrue(explained.raw["schema"].startswith("foretrain.explanation"))
 
+    def test_every_answer_says_its_verdict_and_draws_a_chart(self):
+        for made in (
+            foretrain.predict("mahti-resnet50-ddp", gpus=[1, 4]),
+            foretrain.compare("puhti-resnet50-ddp", gpus=4, strategies=["ddp", "horovod"]),
+            foretrain.plan(model="llama3_8b", cluster="mahti", gpus=32),
+            foretrain.collective("all_reduce", cluster="puhti", gpus=4, sizes="1M,64M"),
+        ):
+            self.assertLess(len(repr(made)), 400)
+            self.assertIn("\n", str(made))
+            self.assertIn("</svg>", made.chart().svg)
+            self.assertEqual(len(made.table()), len(made.rows()))
+
+    def test_runs_are_validated(self):
+        made = foretrain.validate("docs/measured/puhti.csv")
+        self.assertEqual(len(made.rows()), made.scored)
+        self.assertIn("the median error is", repr(made))
+
     def test_texts(self):
         self.assertIn("puhti", foretrain.topology("puhti"))
         self.assertIn("&", foretrain.Text("a & b")._repr_html_())
