@@ -64,11 +64,8 @@ docs: build $(MEASURED_NETWORKS) ## write the reference pages, and the outputs a
 	@for topic in $$($(BINARY) reference --help | grep -o 'schema/[a-z_]*' | sort -u); do $(BINARY) reference $$topic > $(PAGES)/docs/reference/$$topic.json || exit 1; done
 	@$(BINARY) reference typescript > $(PAGES)/web/report/src/reports.ts && $(BINARY) reference python > $(PAGES)/python/foretrain/reports.py
 	@PATH=$(CURDIR)/build/release:$$PATH tools/write_outputs $$(find $(PAGES)/README.md $(PAGES)/docs -name '*.md')
-<<<<<<< HEAD
 	@tests/workshop/lesson_questions.py $(BINARY) $(PAGES) --write
-=======
 	@FORETRAIN=$(CURDIR)/$(BINARY) $(PYTHON) $(PAGES)/python/tests/test_notebooks.py --write
->>>>>>> 0f707e03e2a2c42285d36440a7477b7857cec4b2
 
 left-out: build           ## write the tables of docs/accuracy_*.md that leave out clusters, GPUs and sources (some minutes)
 	@MARK="left out" PATH=$(CURDIR)/build/release:$$PATH tools/write_outputs docs/accuracy_*.md
