@@ -41,7 +41,20 @@ Validation example_validation() {
   v.series = {{"one series",
                0.03,
                0.04,
-               {{4, 1200, 1224, 0.02, 1100, 1300, 1320}, {8, 2500, 2400, 0.04, 2200, 2600, 3000}}}};
+               {{.gpus = 4,
+                 .measured = 1200,
+                 .predicted = 1224,
+                 .error = 0.02,
+                 .low = 1100,
+                 .high = 1300,
+                 .linear = 1320},
+                {.gpus = 8,
+                 .measured = 2500,
+                 .predicted = 2400,
+                 .error = 0.04,
+                 .low = 2200,
+                 .high = 2600,
+                 .linear = 3000}}}};
   return v;
 }
 

@@ -155,8 +155,10 @@ def submit(program, engine, file, database, names):
     if os.path.exists("script"):
         os.remove("script")
     path = "./" + file if file.startswith("-") else file
+    # With the stub on its path: where there is no foretrain, scripts start the program by its own path.
+    there = dict(os.environ, PATH=os.path.abspath("bin") + ":" + os.environ["PATH"])
     return subprocess.run([program, "sweep", "submit", "--" + engine, "--shards", "3", "-j", "2", "-o", "script",
-                           "--db=" + database, *options, path], capture_output=True, text=True)
+                           "--db=" + database, *options, path], env=there, capture_output=True, text=True)
 
 
 def expected(file, database):
