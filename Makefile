@@ -10,7 +10,7 @@ PYTHON = $(firstword $(wildcard /usr/bin/python3) python3)
 SOURCES = $(shell find sim tests cmake calibrate -name "*.[ch]pp" -o -name "*.cu" 2>/dev/null)
 FORMAT = -i
 
-.PHONY: help run test test-python wheel static catalogs build format docs left-out judges page test-page
+.PHONY: help run test test-python wheel static catalogs build format docs left-out judges site page test-page
 help:                     ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' Makefile
 
@@ -72,6 +72,10 @@ left-out: build           ## write the tables of docs/accuracy_*.md that leave o
 
 judges: build            ## write the table of docs/judges.md from the recorded programs of frameworks beside the project
 	@MARK=judged PATH=$(CURDIR)/build/release:$$PATH tools/write_outputs docs/judges.md
+
+site:                     ## the documentation as a searchable site: build/site (the workshop page inside where `make page` built it)
+	@tools/install_packages site
+	@mkdir -p build && tools/build_site build/site
 
 page:                     ## build both pages (needs node), which are kept in the repository, and build/page: the workshop page for any web space
 	@tools/install_packages page wasm

@@ -101,6 +101,12 @@ set_tests_properties("serve: requests are answered or refused, and the server li
 add_test(NAME "lesson: chapters, page, program and measured rows agree"
          COMMAND ${PROJECT_SOURCE_DIR}/tests/workshop/lesson_questions.py ${PROJECT_BINARY_DIR}/foretrain ${PROJECT_SOURCE_DIR})
 set_tests_properties("lesson: chapters, page, program and measured rows agree" PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} COST 10)
+# Whether every page renders in the site and no link between pages leads nowhere, where mkdocs is there.
+find_program(MKDOCS mkdocs)
+if(MKDOCS)
+  add_test(NAME "site: every page renders and no link leads nowhere" COMMAND ${PROJECT_SOURCE_DIR}/tools/build_site ${PROJECT_BINARY_DIR}/site)
+  set_tests_properties("site: every page renders and no link leads nowhere" PROPERTIES TIMEOUT ${FORETRAIN_TEST_TIMEOUT} COST 10)
+endif()
 # Whether `mcp` speaks its protocol, answers what the commands answer, and lives on.
 add_test(NAME "mcp: calls are answered as by the commands, and hostile lines are faults"
          COMMAND ${PROJECT_SOURCE_DIR}/tests/workshop/mcp_exchange.py ${PROJECT_BINARY_DIR}/foretrain ${PROJECT_SOURCE_DIR})
