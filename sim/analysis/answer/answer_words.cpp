@@ -249,7 +249,7 @@ std::string compared_words(const Answer& answer, const PredictionPoint& p) {
     return ": " + cannot_say_how_much(p);
   if (answer.one_gpu_fits) {
     if (const auto runs = other_ratio_of_runs(answer, p))
-      return fmt::format(": {}, and {} times without start-up", times_faster(*runs),
+      return fmt::format(": {}; the training steps alone are {} times as fast", times_faster(*runs),
                          spoken_factor(p.speedup));
     return ": " + times_faster(p.speedup);
   }

@@ -172,7 +172,7 @@ KernelTimes times_of(const Workload& workload, const KernelContext& context,
 ModelSummary summarize_model(const Scenario& scenario, bool with_times) {
   const Workload& workload = scenario.workload;
   const Gpu& gpu = scenario.cluster.node.gpu;
-  const KernelCalibration calibration = kernel_calibration_of(scenario.cluster);
+  const KernelCalibration calibration = kernel_calibration_of(scenario.cluster, workload.framework.cuda);
   std::optional<KernelContext> context;
   if (with_times)
     context.emplace(

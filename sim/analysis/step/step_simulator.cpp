@@ -25,11 +25,7 @@ DeviceModel default_device_model(const Scenario& scenario) {
 
 DeviceModel default_device_model(const ClusterSpec& cluster, const FrameworkVersion& cuda) {
   DeviceModel device;
-  device.kernel = kernel_calibration_of(cluster);
-  // Whoever measured products of this machine measured its library.
-  const bool is_measured = std::ranges::any_of(
-      cluster.calibration.constants, [](const CalibratedConstant& c) { return c.name.starts_with("gemm."); });
-  if (!is_measured) device.kernel = with_library(device.kernel, cluster.node.gpu, cuda);
+  device.kernel = kernel_calibration_of(cluster, cuda);
   apply(cluster.calibration, host_call_constants(), device.host);
   const Losses losses = losses_of(cluster);
   device.rank_spread = losses.rank_spread, device.busy_node = losses.busy_node,

@@ -151,7 +151,8 @@ Interval GroupValidator::interval(int gpus) {
 
 ValidatedPoint GroupValidator::point(const Measurement& m) {
   ValidatedPoint p;
-  p.gpus = m.gpus, p.line = m.line;
+  p.gpus = m.gpus;
+  p.line = m.line;
   p.measured = m.value;
   p.predicted = unit_ * in_metric(simulator_, m, step(m.gpus).step_s);
   p.error = std::abs(p.predicted / p.measured - 1);

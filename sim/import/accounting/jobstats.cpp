@@ -162,7 +162,10 @@ class JobstatsReader {
     std::string_view number = key.substr(mark + 5);
     number = number.substr(0, std::min(number.find(')'), number.size()));
     const auto index = whole_count(number);
-    if (!index) return sheet_.mistake({number, cell.span, cell.said}, "number of a GPU", "(GPU 0)"), nullptr;
+    if (!index) {
+      sheet_.mistake({number, cell.span, cell.said}, "number of a GPU", "(GPU 0)");
+      return nullptr;
+    }
     // The map outlives a report, so an old place may lie beyond the list of the current one.
     const auto [place, is_new] = gpu_places_.emplace(std::pair(job_, std::pair(node, *index)), gpus_.size());
     if (is_new || place->second >= gpus_.size()) {

@@ -150,8 +150,10 @@ TraceSteps find_steps(const Trace& trace) {
   for (const TraceStep& step : out.steps) lengths.push_back(step.length());
   std::ranges::sort(lengths);
   std::size_t remaining = lengths.size();
-  while (remaining >= kEnough && out.steps[out.left_out].length() / 3 > lengths[remaining / 2])
-    ++out.left_out, --remaining;
+  while (remaining >= kEnough && out.steps[out.left_out].length() / 3 > lengths[remaining / 2]) {
+    ++out.left_out;
+    --remaining;
+  }
   out.steps.erase(out.steps.begin(), out.steps.begin() + static_cast<std::ptrdiff_t>(out.left_out));
   return out;
 }

@@ -18,14 +18,13 @@ struct LayerWords {
 };
 
 constexpr std::array kWords{
-    // Convolutions and normalisations of images and signals.
     LayerWords{"conv1d", "a convolution along a signal, an image of height 1"},
-    LayerWords{"conv2d", "over an image"}, LayerWords{"conv3d", "over a volume"},
+    LayerWords{"conv2d", "over an image"},
+    LayerWords{"conv3d", "over a volume"},
     LayerWords{"conv_transpose", "the reverse of a strided convolution, over an image or volume"},
     LayerWords{"batch_norm", "over channels or features, with running statistics"},
     LayerWords{"group_norm", "over groups of channels of a sample"},
     LayerWords{"instance_norm", "over each channel of a sample; `bias`: weight and bias are trained"},
-    // Pooling, resizing, and regions of images.
     LayerWords{"max_pool", "windows; the stride defaults to the kernel"},
     LayerWords{"avg_pool", "the same with means"},
     LayerWords{"adaptive_avg_pool", "`out` windows a side (1)"},
@@ -33,33 +32,34 @@ constexpr std::array kWords{
     LayerWords{"dropout_channels", "drops whole channels (Dropout2d)"},
     LayerWords{"roi_align",
                "`out` regions of kernel x kernel, cut out of one feature map or of several levels"},
-    // Layers on the last dimension.
     LayerWords{"layer_norm",
                "over the last dimension; `bias = false`: a weight alone is trained, `trained = false`: "
                "nothing"},
     LayerWords{"linear", "over the last dimension; `bias_apart`: added by an operator of its own"},
-    // Activation functions.
-    LayerWords{"relu", "max(x, 0)"}, LayerWords{"relu6", "min(max(x, 0), 6)"},
-    LayerWords{"squared_relu", "max(x, 0) squared, two operators"}, LayerWords{"gelu", "one fused kernel"},
+    LayerWords{"relu", "max(x, 0)"},
+    LayerWords{"relu6", "min(max(x, 0), 6)"},
+    LayerWords{"squared_relu", "max(x, 0) squared, two operators"},
+    LayerWords{"gelu", "one fused kernel"},
     LayerWords{"gelu_new", "its tanh formula, operator by operator"},
-    LayerWords{"silu", "x sigmoid(x), swish"}, LayerWords{"hardswish", "the function of that name"},
+    LayerWords{"silu", "x sigmoid(x), swish"},
+    LayerWords{"hardswish", "the function of that name"},
     LayerWords{"hardsigmoid", "the function of that name"},
-    LayerWords{"leaky_relu", "the function of that name"}, LayerWords{"elu", "the function of that name"},
-    LayerWords{"tanh", "the function of that name"}, LayerWords{"sigmoid", "the function of that name"},
-    // Softmax and regularisation.
+    LayerWords{"leaky_relu", "the function of that name"},
+    LayerWords{"elu", "the function of that name"},
+    LayerWords{"tanh", "the function of that name"},
+    LayerWords{"sigmoid", "the function of that name"},
     LayerWords{"softmax", "over the last dimension, or channels"},
     LayerWords{"dropout", "of single elements"},
     LayerWords{"drop_path", "drops whole samples (stochastic depth)"},
-    // Views, and operations on several results.
     LayerWords{"flatten", "to features"},
     LayerWords{"reshape", "a view of another shape; one entry may be -1"},
     LayerWords{"slice", "`out` channels (or of the last dimension) from `offset` on"},
     LayerWords{"add", "the sum; smaller operands are spread over larger ones"},
     LayerWords{"multiply", "the product, likewise"},
     LayerWords{"concat", "along channels, or the last dimension"},
-    LayerWords{"start", "a further input of the network"}, LayerWords{"scale", "times a constant"},
+    LayerWords{"start", "a further input of the network"},
+    LayerWords{"scale", "times a constant"},
     LayerWords{"gated_tanh", "tanh of half the channels times the sigmoid of the other half"},
-    // Layers of scripts, with work that no other type describes.
     LayerWords{"dot_interaction", "pairwise products of vectors (DLRM)"},
     LayerWords{"pointwise",
                "that many small operators of a script on `out` elements each; `gradient`: backward, too"},
@@ -71,7 +71,6 @@ constexpr std::array kWords{
         "work that no type describes, per sample; the result has the input's shape, or `shape`; time by the "
         "roofline: the longer of its FLOPs on the vector cores and its bytes, which are those of 32 "
         "bits; a pass launches `kernels`"},
-    // Losses and embeddings.
     LayerWords{"loss",
                "`kind` cross_entropy, mse, l1, bce; `weighted`: scaled before it is added to the others"},
     LayerWords{"embedding", "a table of `entries` rows; `sparse`: gradients of the rows looked up only"},
@@ -85,8 +84,8 @@ constexpr std::array kWords{
         "parameter",
         "registers the weight or bias (`part`) of a later layer with the same label; `trained = false`: one "
         "that nothing trains"},
-    // Sequences of tokens, and attention over them.
-    LayerWords{"to_sequence", "an image's positions as rows"}, LayerWords{"first_token", "the first row"},
+    LayerWords{"to_sequence", "an image's positions as rows"},
+    LayerWords{"first_token", "the first row"},
     LayerWords{"shift", "all rows but the last"},
     LayerWords{"attention",
                "`projection` separate, packed, module; keys and values from `memory` if given; see "
@@ -95,16 +94,14 @@ constexpr std::array kWords{
     LayerWords{"window_attention", "within windows of an image's tokens, as in Swin"},
     LayerWords{"patch_merging", "four neighbours become one token of their widths together"},
     LayerWords{"mask", "zeros behind each sample's end"},
-    // Vocabularies in clusters by frequency.
     LayerWords{"adaptive_embedding", "clusters by frequency, rarer ones narrower"},
     LayerWords{"adaptive_softmax", "the loss over such clusters"},
     LayerWords{"mean_tokens", "the mean of all rows"},
-    // Recurrent networks and speech.
     LayerWords{"additive_attention", "as in GNMT, over `memory`"},
     LayerWords{"location_attention", "as in Tacotron 2, over `memory`"},
-    LayerWords{"lstm", "`width` of one direction"}, LayerWords{"gru", "the same with three gates"},
+    LayerWords{"lstm", "`width` of one direction"},
+    LayerWords{"gru", "the same with three gates"},
     LayerWords{"matmul", "[heads, m, k] times [heads, k, n], two results"},
-    // Large language models.
     LayerWords{"rms_norm", "by the root of the mean square over the last dimension, as in Llama and T5"},
     LayerWords{
         "grouped_attention",
@@ -120,7 +117,6 @@ constexpr std::array kWords{
                "a router sends each row through `top` of `experts` perceptrons of `width`, as in Mixtral; "
                "`grouped`: one kernel for all; `capacity`: percent of the even share that each takes; "
                "`shared_width`: of those that every row passes; `balance_bias`: of the choice, not trained"},
-    // Trained factors and parts of attention.
     LayerWords{"trained_scale", "times a trained vector of `out` elements (the width, or the channels)"},
     LayerWords{"trained_shift", "plus such a vector"},
     LayerWords{"dot_product_attention",

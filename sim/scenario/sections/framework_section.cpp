@@ -37,9 +37,11 @@ void read_framework_version(TableReader& table, std::string_view key, Framework&
         fmt::format("there is no {} {}", framework.kind == FrameworkKind::pytorch ? "PyTorch" : "TensorFlow",
                     to_text(*version)),
         "as in framework.version = \"2.3\"");
-  else
+  else {
     // Versions before 1.0 run as 1.0 does.
-    framework.version = *version, framework.cuda = cuda_of(framework);
+    framework.version = *version;
+    framework.cuda = cuda_of(framework);
+  }
 }
 
 /// Reads the software. A version that is stated by itself wins over that of the software.
@@ -54,8 +56,10 @@ void read_software_stack(TableReader& table, std::string_view key, Framework& fr
                  fmt::format("{} is {}, and this job trains with {}", *text, name_of(read.stack->framework),
                              name_of(framework.kind)),
                  "say framework.name, or choose a strategy of that framework");
-  else if (!table.has("version"))
-    framework.version = read.stack->version, framework.cuda = read.stack->cuda;
+  else if (!table.has("version")) {
+    framework.version = read.stack->version;
+    framework.cuda = read.stack->cuda;
+  }
 }
 
 /// Compilers choose layouts themselves, and choose channels last.

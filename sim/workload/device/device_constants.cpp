@@ -117,8 +117,9 @@ const std::vector<ConstantOf<HostCalibration>>& host_call_constants() {
   return rows;
 }
 
-KernelCalibration kernel_calibration_of(const ClusterSpec& cluster) {
-  KernelCalibration kernels = default_kernel_calibration(cluster.node.gpu);
+KernelCalibration kernel_calibration_of(const ClusterSpec& cluster, const FrameworkVersion& cuda) {
+  const Gpu& gpu = cluster.node.gpu;
+  KernelCalibration kernels = with_library(default_kernel_calibration(gpu), gpu, cuda);
   apply(cluster.calibration, kernel_constants(), kernels);
   return kernels;
 }

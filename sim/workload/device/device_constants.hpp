@@ -20,7 +20,8 @@ inline constexpr std::string_view kHostTimeScale = "host.time_scale";
 /// Returns the constants of host calls by name: "host.launch", … on the reference CPU, and kHostTimeScale.
 const std::vector<ConstantOf<HostCalibration>>& host_call_constants();
 
-/// Returns the constants of the GPU's family, replaced by those that were measured on the cluster.
-KernelCalibration kernel_calibration_of(const ClusterSpec& cluster);
+/// Returns the constants of the GPU's family with the libraries of this CUDA toolkit (0.0: those of today),
+/// replaced by the constants that were measured on the cluster.
+KernelCalibration kernel_calibration_of(const ClusterSpec& cluster, const FrameworkVersion& cuda = {0, 0});
 
 }  // namespace foretrain

@@ -50,6 +50,15 @@ TEST_CASE("libraries before CUDA 12.3 multiply 16-bit matrices of Hopper slower,
   CHECK(with_library(ampere, a100(), {11, 8}) == ampere);
 }
 
+TEST_CASE("products that a cluster measured stand, whatever its toolkit") {
+  ClusterSpec cluster = plain_node(1, a100());
+  cluster.node.gpu.architecture = Architecture::hopper;
+  const double early = kernel_calibration_of(cluster, {12, 1}).gemm.half;
+  CHECK(early < kernel_calibration_of(cluster).gemm.half);
+  cluster.calibration.constants = {{"gemm.half", 0.5, 0, 0, 0, 0, 0}};
+  CHECK(kernel_calibration_of(cluster, {12, 1}).gemm.half == 0.5);
+}
+
 TEST_CASE("each class of kernels has a share for each kind of arithmetic") {
   KernelCalibration kernels;
   double value = 0.1;

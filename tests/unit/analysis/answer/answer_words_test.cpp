@@ -37,4 +37,22 @@ TEST_CASE("where the ends are a factor of three apart, nobody can say by how muc
   CHECK_THAT(words, !ContainsSubstring("1.5 times"));
 }
 
+TEST_CASE("a run that is mostly start-up is compared as a whole, and its steps beside it") {
+  PredictionPoint one, four;
+  one.gpus = 1, one.step_s = 4, one.total_s = 42, one.memory_capacity = Bytes{1};
+  four.gpus = 4, four.step_s = 1, four.total_s = 18, four.memory_capacity = Bytes{1};
+  four.speedup = 3.8, four.speedup_range = {3, 3.9}, four.chance_of_gain = 1;
+  Answer answer;
+  answer.quantity = "total", answer.value_s = 18, answer.rows = {one, four};
+  const Scenario scenario = test::resnet_scenario({1, 4});
+  CHECK_THAT(
+      time_words(answer, four, scenario, 1),
+      ContainsSubstring(": 2.3 times faster than one GPU; the training steps alone are 3.8 times as fast."));
+  // Start-up of a long run changes nothing, and a step has none.
+  four.total_s = 11.5, answer.rows = {one, four};
+  CHECK_THAT(time_words(answer, four, scenario, 1), ContainsSubstring(": 3.8 times faster than one GPU."));
+  four.total_s = 18, answer.quantity = "step", answer.rows = {one, four};
+  CHECK_THAT(time_words(answer, four, scenario, 1), ContainsSubstring(": 3.8 times faster than one GPU."));
+}
+
 }  // namespace answer_words_test
