@@ -382,9 +382,8 @@ class AtenTranslation {
   }
   /// hardtanh(x, min_val = -1, max_val = 1). PyTorch exports ReLU6 as one with an upper bound of 6.
   void hardtanh() {
-    OnnxAttribute most;
-    most.name = "max";
-    most.real = from_.real(2, "max_val", 1);
+    OnnxAttribute most{
+        .name = "max", .text = {}, .real = from_.real(2, "max_val", 1), .numbers = {}, .tensor = {}};
     put("Clip", {from_.tensor(0, "self")}, {most});
   }
 
